@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -14,8 +15,8 @@ func (v *Violation) Culprit() string {
 		at := slices.IndexFunc(lines, func(line string) bool {
 			return strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") || strings.Contains(line, ": panic: ")
 		})
-		if at < 0 && len(lines) > 1 && strings.HasPrefix(lines[1], "exit status ") {
-			return lines[1]
+		if at < 0 && len(lines) > 1 && exits.MatchString(lines[1]) {
+			return exits.ReplaceAllString(lines[1], "$1")
 		}
 		if at < 0 {
 			return ""
@@ -52,6 +53,9 @@ func (v *Violation) Culprit() string {
 	}
 	return ""
 }
+
+// exits is what a process says that ends without a panic: its exit status, or the words of klog.Fatal behind their time.
+var exits = regexp.MustCompile(`^(?:(exit status [0-9]+)$|F[0-9]{4} [0-9:.]+ +[0-9]+ )`)
 
 // spinning returns the outermost function of the first stack that a message lists, which is the same wherever in a loop it was taken. Those of Go's library, and
 // of the one that starts goroutines, say nothing.

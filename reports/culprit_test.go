@@ -17,6 +17,7 @@ func TestCulprit(t *testing.T) {
 		"end of a process": {reports.Violation{Property: "NoPanic", Message: "the run has ended its process:\npanic: assignment to entry in nil map\n\ngoroutine 46 [running, synctest bubble 1]:\npanic({0x1, 0x2})\n" +
 			"\t/go/panic.go:1\nk8s.io/client-go/tools/cache.(*Reflector).List.func1(0xc0001, 0x2)\n\t/reflector.go:1341 +0x28"}, "panic: assignment to entry in nil map in cache.(*Reflector).List.func1"},
 		"end without a panic": {reports.Violation{Property: "NoPanic", Message: "the run has ended its process:\nexit status 255\nF1127 16:00:01.123456 42 reflector.go:7] no"}, "exit status 255"},
+		"klog.Fatal":          {reports.Violation{Property: "NoPanic", Message: "the run has ended its process:\nF1127 16:00:01.123456      42 reflector.go:7] no"}, "reflector.go:7] no"},
 		"leak": {reports.Violation{Property: "NoLeak", Message: "the run has ended, but these goroutines are blocked for good:\n  select in k/cache.(*Reflector).startResync (reflector.go:521), started by k/cache.f (reflector.go:9)\n" +
 			"  select in k/cache.(*Reflector).startResync (reflector.go:521), started by k/cache.f (reflector.go:9)"}, "cache.(*Reflector).startResync"},
 		"hung step": {reports.Violation{Property: "NoDeadlock", Message: "a step does not end: after 15s of real time it is in m/informer.(*DeltaFIFO).find (delta_fifo.go:198)\n  called by m/x (y.go:1)"}, "informer.(*DeltaFIFO).find"},

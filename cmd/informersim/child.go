@@ -16,6 +16,7 @@ import (
 
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios/property"
+	"github.com/informersim/informersim/subjects"
 	"github.com/informersim/informersim/subjects/clientgo/remote"
 )
 
@@ -154,7 +155,7 @@ func (c *child) ask(ctx context.Context, request string, seed uint64, again stri
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		dead, crash := c.died(seed, again), c.crash()
+		dead, crash := c.died(seed, again), subjects.LastWords(c.stderr.String())
 		if crash == "" && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) { // it has not said something else
 			crash = dead.exited()
 		}
@@ -195,21 +196,6 @@ func (w *worker) end() {
 	if w.c != nil {
 		w.c.close()
 	}
-}
-
-// maxCrashLines bounds what is shown of a crash.
-const maxCrashLines = 30
-
-// crash returns what a child that has ended said of a panic that nobody recovered, "" if it was not that.
-func (c *child) crash() string {
-	text := c.stderr.String()
-	for _, start := range []string{"panic: ", "fatal error: "} {
-		if i := strings.Index(text, start); i == 0 || i > 0 && text[i-1] == '\n' {
-			lines := strings.Split(strings.TrimSpace(text[i:]), "\n")
-			return strings.Join(lines[:min(len(lines), maxCrashLines)], "\n")
-		}
-	}
-	return ""
 }
 
 // close ends the child.

@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/informersim/informersim/scenarios/property"
+	"github.com/informersim/informersim/subjects"
 )
 
 // Search says how far to look.
@@ -135,16 +135,13 @@ const badDriver = 2
 // died judges a driver that ended in the middle of a run, as NoPanic is judged in a range of seeds: a panic that nobody recovers
 // ends the process, and so do os.Exit and klog.Fatal.
 func died(seed uint64, after time.Duration, ended *os.ProcessState, stderr string) (*Found, string) {
-	lines := strings.Split(strings.TrimSpace(stderr), "\n")
-	n := slices.IndexFunc(lines, func(line string) bool {
-		return strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ")
-	})
-	what := ended.String()
-	switch {
-	case n >= 0:
-		what = lines[n]
-	case !ended.Exited() || ended.ExitCode() == badDriver:
-		return nil, fmt.Sprintf("the process of seed %d ended without an answer: %s: %s", seed, what, lines[len(lines)-1])
+	what, _, _ := strings.Cut(subjects.LastWords(stderr), "\n")
+	if what == "" {
+		what = ended.String()
+		if !ended.Exited() || ended.ExitCode() == badDriver {
+			lines := strings.Split(strings.TrimSpace(stderr), "\n")
+			return nil, fmt.Sprintf("the process of seed %d ended without an answer: %s: %s", seed, what, lines[len(lines)-1])
+		}
 	}
 	return &Found{Seed: seed, Property: property.NoPanic, Message: "the run has ended its process: " + what, Seconds: after.Seconds()}, ""
 }

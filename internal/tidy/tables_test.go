@@ -61,7 +61,7 @@ var mayImport = map[string][]string{
 	"internal/same":                       {},
 	"internal/selectors":                  {},
 	"internal/museum":                     {"internal/mutation", "internal/outfile", "reports", "subjects/clientgo/releases"},
-	"internal/mutation":                   {"bubble/overlay", "reports", "scenarios/minimal", "scenarios/property"},
+	"internal/mutation":                   {"bubble/overlay", "reports", "scenarios/minimal", "scenarios/property", "subjects"},
 	"internal/mutation/driver":            {"bubble", "internal/mutation", "properties", "reports", "scenarios", "scenarios/generate", "scenarios/minimal", "scenarios/property", "sim", "subjects", "subjects/kinds"},
 	"internal/nested":                     {},
 	"internal/newer":                      {},

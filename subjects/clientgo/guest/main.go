@@ -19,6 +19,6 @@ func main() {
 	}
 	if err := pipe.Serve(os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintf(os.Stderr, "guest of client-go %s: %v\n", gates.Release, err)
-		os.Exit(1)
+		os.Exit(2)
 	}
 }

@@ -194,20 +194,18 @@ func (s *side) ended(m *wire.Message) {
 	}
 }
 
-// mistaken is the greatest exit code of a guest that ends by itself.
-const mistaken = 1
+// mistaken is the exit code of a guest that goes wrong by itself.
+const mistaken = 2
 
-// lost notes that the process has gone. A panic that nobody has recovered is client-go's, and so is another exit code: klog.Fatal has 255.
+// lost notes that the process has gone. A panic that nobody has recovered is client-go's, and so is any other exit code.
 func (s *side) lost() {
 	dead := s.p.died(s.guest.Name)
 	s.guest.p = nil
-	for _, word := range []string{"panic: ", "fatal error: "} {
-		if i := strings.Index(dead.Said, word); i >= 0 {
-			s.err = &subjects.Failure{Kind: subjects.Panicked, What: EndedProcess + "\n" + dead.Said[i:]}
-			return
-		}
+	if subjects.LastWords(dead.Said) != "" {
+		s.err = &subjects.Failure{Kind: subjects.Panicked, What: EndedProcess + "\n" + dead.Said}
+		return
 	}
-	if dead.code > mistaken {
+	if dead.code > 0 && dead.code != mistaken {
 		s.err = &subjects.Failure{Kind: subjects.Panicked, What: strings.TrimRight(EndedProcess+"\n"+dead.Status+"\n"+dead.Said, "\n")}
 		return
 	}
@@ -232,10 +230,7 @@ type tail struct {
 	b  []byte
 }
 
-const (
-	maxTail  = 64 << 10
-	maxLines = 30
-)
+const maxTail = 64 << 10
 
 // Write implements io.Writer.
 func (t *tail) Write(b []byte) (int, error) {
@@ -248,16 +243,13 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// last returns the lines from the first panic on or, without one, the last few.
+// last returns why the process has ended or, if it does not say so, the last few lines.
 func (t *tail) last() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	text := strings.TrimSpace(string(t.b))
-	for _, word := range []string{"panic: ", "fatal error: "} {
-		if i := strings.Index(text, word); i == 0 || i > 0 && text[i-1] == '\n' {
-			lines := strings.Split(text[i:], "\n")
-			return strings.Join(lines[:min(len(lines), maxLines)], "\n")
-		}
+	if words := subjects.LastWords(text); words != "" {
+		return words
 	}
 	lines := strings.Split(text, "\n")
 	return strings.Join(lines[max(0, len(lines)-5):], "\n")
