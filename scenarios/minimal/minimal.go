@@ -257,7 +257,8 @@ func (s *search) schedule() bool {
 // result returns the best run, its script with a comment that says what it shows.
 func (s *search) result(before, after Size) (*Result, error) {
 	best := s.best.candidate
-	what, _, _ := strings.Cut(s.best.res.Violation.Message, "\n\n") // not whole stacks
+	what, _, _ := strings.Cut(s.best.res.Violation.Message, "\n\n") // not whole stacks, neither Go's nor klog's
+	what, _, _ = strings.Cut(what, "\ngoroutine ")
 	sc, err := best.scenario(s.found.Scenario.Name+"-min", fmt.Sprintf("%s: %s", s.best.res.Violation.Property, reports.Plain(what)))
 	if err != nil {
 		return nil, fmt.Errorf("the simplest scenario: %w", err)
