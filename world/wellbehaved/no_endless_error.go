@@ -63,6 +63,15 @@ type failures struct {
 // way is what a controller reconciles.
 type way struct{ controller, key string }
 
+// wayOf returns what a record of a reconcile is about.
+func wayOf(w property.World, r *sim.Record) way {
+	controller := w.Kernel().ActorName(r.Actor)
+	if slash := strings.LastIndex(controller, "/"); slash >= 0 {
+		controller = controller[:slash]
+	}
+	return way{controller, strings.Clone(r.Key)}
+}
+
 // reconciling is a reconcile that has begun.
 type reconciling struct{ refused bool }
 
@@ -116,11 +125,7 @@ func (f *failures) answered(r *sim.Record) {
 }
 
 func (f *failures) ended(w property.World, r *sim.Record) {
-	controller := w.Kernel().ActorName(r.Actor)
-	if slash := strings.LastIndex(controller, "/"); slash >= 0 {
-		controller = controller[:slash]
-	}
-	by, at := f.busy[r.Actor], way{controller, strings.Clone(r.Key)}
+	by, at := f.busy[r.Actor], wayOf(w, r)
 	delete(f.busy, r.Actor)
 	if why := unquoted(r.Detail); r.Detail != "ok" && !slices.Contains(f.said, why) {
 		f.said = append(f.said, strings.Clone(why))
@@ -142,7 +147,7 @@ func (f *failures) ended(w property.World, r *sim.Record) {
 		return
 	}
 	x.last, x.own = strings.Clone(r.Detail), by != nil && !by.refused
-	x.ends = append(x.ends, reports.Because(r, "%s has reconciled %s: %s", controller, at.key, x.last))
+	x.ends = append(x.ends, reports.Because(r, "%s has reconciled %s: %s", at.controller, at.key, x.last))
 }
 
 // waits reports whether an error says that something else than the object itself is missing.
