@@ -25,7 +25,7 @@ func (c *Cluster) storePage(id store.ResourceID, p listPlan) (*Page, error) {
 	rev := revision
 	switch {
 	case p.exact > revision:
-		return nil, errTooLarge(p.exact, revision)
+		return nil, errStoreTooLarge(p.exact, revision)
 	case p.exact > 0 && p.exact < compacted && p.continued:
 		return nil, errContinueExpired(encodeContinue(inconsistent, p.relativeKey(p.from)))
 	case p.exact > 0 && p.exact < compacted:
@@ -33,7 +33,7 @@ func (c *Cluster) storePage(id store.ResourceID, p listPlan) (*Page, error) {
 	case p.exact > 0:
 		rev = p.exact
 	case p.notBefore > revision:
-		return nil, errTooLarge(p.notBefore, revision)
+		return nil, errStoreTooLarge(p.notBefore, revision)
 	}
 	return buildPage(c.store.Timeline(id), p, rev), nil
 }

@@ -20,8 +20,13 @@ import (
 const freshRetrySeconds = 1
 
 // errTooLarge is the error of a request at a revision that is still in the future after the wait for it (S5, I103).
-func errTooLarge(want, have int64) error {
-	err := apierrors.NewTimeoutError(fmt.Sprintf("Too large resource version: %d, current: %d", want, have), freshRetrySeconds)
+func errTooLarge(want, have int64) error { return errFuture(want, have, freshRetrySeconds) }
+
+// errStoreTooLarge is that of the Store, which waits for no revision, and does not say when to come again.
+func errStoreTooLarge(want, have int64) error { return errFuture(want, have, 0) }
+
+func errFuture(want, have int64, retrySeconds int) error {
+	err := apierrors.NewTimeoutError(fmt.Sprintf("Too large resource version: %d, current: %d", want, have), retrySeconds)
 	err.ErrStatus.Details.Causes = []metav1.StatusCause{{
 		Type:    metav1.CauseTypeResourceVersionTooLarge,
 		Message: "Too large resource version",

@@ -28,6 +28,7 @@ type reading struct {
 	read    func(lister cache.Indexer, key string) error
 	tell    func(key string) func(error)
 	mention func(key string, err error)
+	again   time.Duration // after a success, unless it is 0
 }
 
 func (c *reading) run(ctx context.Context, config *rest.Config) error {
@@ -66,6 +67,9 @@ func (c *reading) run(ctx context.Context, config *rest.Config) error {
 		err := c.read(maps.GetIndexer(), key)
 		if end(err); err == nil {
 			queue.Forget(item)
+			if c.again > 0 {
+				queue.AddAfter(item, c.again)
+			}
 		} else {
 			if c.mention != nil {
 				c.mention(key, err)
@@ -82,6 +86,17 @@ func parses(_ cache.Indexer, key string) error {
 		return errors.New(`a number is expected, and there is "1k"`)
 	}
 	return nil
+}
+
+// oftenFails fails three times out of four.
+func oftenFails() func(cache.Indexer, string) error {
+	n := 0
+	return func(cache.Indexer, string) error {
+		if n++; n%4 != 0 {
+			return errors.New(`the disk "sda" is busy`)
+		}
+		return nil
+	}
 }
 
 // wants fails as long as there is no object of that key, which may be the reconciled one.
@@ -137,24 +152,17 @@ func TestNoEndlessError(t *testing.T) {
 			"reader has reconciled configmaps default/a: a number is expected", "because"}},
 		"handled": {reading{read: parses, mention: handle}, false, []string{
 			`the program logs the same error again and again, `, "no request was refused for that reason: E endless_error_test.go:", "1k", "it logs E endless_error_test.go:"}},
-		"logged":                 {reading{read: parses, mention: structured}, false, []string{"the program logs the same error again and again, "}},
-		"gone":                   {reading{read: wants("")}, true, []string{`reader still fails to reconcile configmaps default/b: what it needs: configmap "b" not found`}},
-		"gone, logged":           {reading{read: wants(""), mention: structured}, false, []string{"the program logs the same error again and again, ", `"b`, `not found`}},
-		"gone, in other words":   {reading{read: misses(""), mention: structured}, false, []string{"the program logs the same error again and again, ", `configmap default/b not found`}},
-		"waits for what is gone": {reading{read: misses("default/b"), mention: structured}, false, nil},
-		"waits":                  {reading{read: wants("default/c")}, true, nil},
-		"waits, logged":          {reading{read: wants("default/c"), mention: structured}, false, nil},
-		"right":                  {reading{read: func(cache.Indexer, string) error { return nil }}, true, nil},
-		"nobody hears of it":     {reading{read: parses}, false, nil}, // and the summary says so
-		"told, and succeeds": {reading{read: func() func(cache.Indexer, string) error {
-			n := 0
-			return func(cache.Indexer, string) error {
-				if n++; n%4 != 0 {
-					return errors.New("not yet")
-				}
-				return nil
-			}
-		}()}, true, nil},
+		"logged":                        {reading{read: parses, mention: structured}, false, []string{"the program logs the same error again and again, "}},
+		"gone":                          {reading{read: wants("")}, true, []string{`reader still fails to reconcile configmaps default/b: what it needs: configmap "b" not found`}},
+		"gone, logged":                  {reading{read: wants(""), mention: structured}, false, []string{"the program logs the same error again and again, ", `"b`, `not found`}},
+		"gone, in other words":          {reading{read: misses(""), mention: structured}, false, []string{"the program logs the same error again and again, ", `configmap default/b not found`}},
+		"waits for what is gone":        {reading{read: misses("default/b"), mention: structured}, false, nil},
+		"waits":                         {reading{read: wants("default/c")}, true, nil},
+		"waits, logged":                 {reading{read: wants("default/c"), mention: structured}, false, nil},
+		"right":                         {reading{read: func(cache.Indexer, string) error { return nil }}, true, nil},
+		"nobody hears of it":            {reading{read: parses}, false, nil}, // and the summary says so
+		"told, and succeeds":            {reading{read: oftenFails()}, true, nil},
+		"told, succeeds, and is logged": {reading{read: oftenFails(), mention: structured, again: time.Minute}, true, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := simtest.Options{Seeds: 6, Properties: simtest.WellBehaved()}

@@ -17,6 +17,7 @@ const (
 	NoGrowingBackoff      = "NoGrowingBackoff"
 	NoLostUpdate          = "NoLostUpdate"
 	NoEndlessError        = "NoEndlessError"
+	NoForgottenFailure    = "NoForgottenFailure"
 )
 
 // wellBehaved are the ready-made properties, with what they say.
@@ -30,6 +31,7 @@ var wellBehaved = []Property{
 	{Name: NoGrowingBackoff, Statement: "a retry does not come the later, the more often the same request has failed and then succeeded"},
 	{Name: NoLostUpdate, Statement: "no update takes back, unseen, what others have changed in fields that are not the controller's"},
 	{Name: NoEndlessError, Statement: "when nothing has changed from outside for long, no reconcile goes on failing by itself"},
+	{Name: NoForgottenFailure, Statement: "a reconcile that has failed since a request was not answered is tried again"},
 }
 
 // Exception is what a property of WellBehaved does not judge: what a client does, what is done to an object, or, with both, the one to the other.
@@ -66,6 +68,8 @@ type Exception struct {
 //	                       somebody else has put into it or taken out of it
 //	NoEndlessError         when all is done, the same object's reconcile fails again and again, or the same error is logged again and again, and
 //	                       no refused request is the reason
+//	NoForgottenFailure     a reconcile has failed since the server could not answer, or the connection broke, and is not tried again within 18
+//	                       minutes, or only when the run has the controller's informers list anew
 //
 // When the body has returned, the run goes on for them: the faults stop, 20 minutes of virtual time pass, as long as any of client-go's
 // backoffs lasts, and for 10 more the controllers are watched. The body's own checks and properties no longer are asked then. So the runs of a seed
@@ -79,13 +83,13 @@ type Exception struct {
 // For NoGrowingBackoff, updates and patches that a controller sent in these 10 minutes then fail, five times for two attempts each, with 2 minutes for each
 // time. A controller that sends none, because it compares first what there is, shows no retries, and what its rate limiter remembers is not seen.
 //
-// NoEndlessError sees the reconciles that a test tells of, by [Logger] or [Env.Reconciling], and the errors that are logged with klog or
+// NoEndlessError and NoForgottenFailure see the reconciles that a test tells of, by [Logger] or [Env.Reconciling], and the former the errors that are logged with klog or
 // Kubernetes' HandleError. A reconcile that fails for ever, makes no request, and whose error goes nowhere cannot be seen: a passing Run says so. An error that says
 // that something is not found is judged only if it is the reconciled object itself, which was deleted. Who waits for another object by returning another
 // error is excepted by name, and there Client is the controller's name.
 //
-// Correct controllers may differ: one that writes the time of its last look into a status every minute never comes to rest, and one that lets an object
-// go when something else has gone keeps its finalizer. They are excepted by name, with a reason:
+// Correct controllers may differ: one that writes the time of its last look into a status every minute never comes to rest, one that lets an object
+// go when something else has gone keeps its finalizer, and one that gives up after some attempts forgets. They are excepted by name, with a reason:
 //
 //	simtest.WellBehaved(simtest.Exception{Property: simtest.QuietAfterConvergence, Object: "nodes", Why: "a heartbeat every minute"})
 func WellBehaved(except ...Exception) []Property {

@@ -97,6 +97,13 @@ func Gaps() []Gap {
 		{"k141079", "open; no scenario has two wait for a work queue to drain. `LibraryAgrees` makes the call, and excepts by name what comes of it", "properties/library_agrees_test.go"},
 		{"k43605", "today an index function that fails ends the program, which is a finding of its own", "scenarios/testdata/index_fails.sim"},
 		{"k113305", "no scenario makes the call in which `LibraryAgrees` sees it; mutants put it back, and `informersim fuzz` finds them", "subjects/clientgo/gates/library/library_test.go"},
+		{"k115096", "no scenario asks for what shows it; a mutant puts it back, and `informersim fuzz` finds it", "properties/fakeserver/fakeserver_test.go"},
+		{"k116436", "no scenario asks for what shows it; a mutant puts it back, and `informersim fuzz` finds it", "properties/fakeserver/fakeserver_test.go"},
+		{"k91417", "no scenario asks for what shows it; a mutant puts it back, and `informersim fuzz` finds it", "properties/fakeserver/fakeserver_test.go"},
+		{"k110652", "no scenario asks for what shows it; a mutant puts it back, and `informersim fuzz` finds it", "properties/fakeserver/fakeserver_test.go"},
+		{"k68065", "no scenario asks for what shows it; a mutant puts it back, and `informersim fuzz` finds it", "properties/fakeserver/fakeserver_test.go"},
+		{"k123676", "no scenario asks for what shows it; a mutant puts it back, and `informersim fuzz` finds it", "properties/fakeserver/fakeserver_test.go"},
+		{"k77988", "open; the fake server carries out a delete in one step, so nothing comes between its look and the deletion", ""},
 		{"cg1326", "client-go has no bound for what waits for a slow handler, so no property can hold it to one", "informer/processor_test.go"},
 	}
 }

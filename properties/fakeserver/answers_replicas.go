@@ -37,13 +37,19 @@ func (t *trial) restartsHeld() []string {
 	t.lists("c", "0")
 	t.lists("d", "0")
 	t.rest()
+	for _, match := range []metav1.ResourceVersionMatch{"", metav1.ResourceVersionMatchNotOlderThan} {
+		t.asks("c", metav1.ListOptions{Limit: 5, ResourceVersion: "13", ResourceVersionMatch: match}) // which the Store answers
+		t.asks("c", metav1.ListOptions{Limit: 5, ResourceVersion: "14", ResourceVersionMatch: match}) // at once: it will not wait for a revision
+		t.rest()
+	}
 	t.is("Ready of a replica that was restarted, and is held", false, t.cluster.Replica(0).Ready())
 	t.now(t.cluster.Replica(0).Release)
 	t.rest()
 	t.lists("c", "0")
 	t.rest()
 	fresh := "list: a/x@13 a/y@11 b/x@12 at 13"
-	return []string{"commit a/x@13", "c list: 429 TooManyRequests retry after 1 s", "d " + fresh, "c " + fresh}
+	const large = "c list: 504 Timeout too large"
+	return []string{"commit a/x@13", "c list: 429 TooManyRequests retry after 1 s", "d " + fresh, "c " + fresh, large, "c " + fresh, large, "c " + fresh}
 }
 
 // catchesUp has what is newest asked for of a resource that stays as it is, while another one is written again and again: whoever waits for that is

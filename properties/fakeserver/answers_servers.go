@@ -49,10 +49,26 @@ func (t *trial) adapts() []string {
 		}
 		t.is(fmt.Sprintf("a watch from %d revisions ago is served", ago), want, got)
 	}
-	switch t.IntN(4) {
+	switch t.IntN(6) {
 	case 0:
 		writes(150, 0)
 		shown(150, true)
+	case 4: // it has lost events before it grew
+		writes(110, time.Second)
+		writes(60, 0)
+		shown(130, true)
+		shown(160, false)
+	case 5: // it is full, and has lost nothing
+		t.again(fakeapiserver.ClusterOptions{History: 5})
+		t.now(t.cluster.Replica(0).Restart)
+		t.rest()
+		t.other()("m", "n")
+		writes(5, 0)
+		shown(6, true)
+		shown(8, false)
+		writes(1, 0)
+		shown(5, true)
+		shown(6, false)
 	case 3: // of a full window the newest quarter is young, and the one before it is not
 		writes(120, 0)
 		t.passes(80 * time.Second)

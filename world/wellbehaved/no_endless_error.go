@@ -57,10 +57,20 @@ type failures struct {
 	sent    map[sentBy]*reconciling // by request in flight
 	gone    map[string]bool         // objects that were deleted, and are not there again
 	refused []string                // what the server has said since the faults stopped
+	said    []string                // the errors of reconciles, of those that have succeeded since, too
 }
 
 // way is what a controller reconciles.
 type way struct{ controller, key string }
+
+// wayOf returns what a record of a reconcile is about.
+func wayOf(w property.World, r *sim.Record) way {
+	controller := w.Kernel().ActorName(r.Actor)
+	if slash := strings.LastIndex(controller, "/"); slash >= 0 {
+		controller = controller[:slash]
+	}
+	return way{controller, strings.Clone(r.Key)}
+}
 
 // reconciling is a reconcile that has begun.
 type reconciling struct{ refused bool }
@@ -115,12 +125,11 @@ func (f *failures) answered(r *sim.Record) {
 }
 
 func (f *failures) ended(w property.World, r *sim.Record) {
-	controller := w.Kernel().ActorName(r.Actor)
-	if slash := strings.LastIndex(controller, "/"); slash >= 0 {
-		controller = controller[:slash]
-	}
-	by, at := f.busy[r.Actor], way{controller, strings.Clone(r.Key)}
+	by, at := f.busy[r.Actor], wayOf(w, r)
 	delete(f.busy, r.Actor)
+	if why := unquoted(r.Detail); r.Detail != "ok" && !slices.Contains(f.said, why) {
+		f.said = append(f.said, strings.Clone(why))
+	}
 	if _, calm := f.o.Calm(); !calm {
 		return
 	}
@@ -138,7 +147,7 @@ func (f *failures) ended(w property.World, r *sim.Record) {
 		return
 	}
 	x.last, x.own = strings.Clone(r.Detail), by != nil && !by.refused
-	x.ends = append(x.ends, reports.Because(r, "%s has reconciled %s: %s", controller, at.key, x.last))
+	x.ends = append(x.ends, reports.Because(r, "%s has reconciled %s: %s", at.controller, at.key, x.last))
 }
 
 // waits reports whether an error says that something else than the object itself is missing.
@@ -195,12 +204,11 @@ func (f *failures) logged(since time.Duration) *reports.Violation {
 	return nil
 }
 
-// told reports whether the test has told of the reconcile that a line is about.
+// told reports whether a reconcile that the test has told of ended with the error that is logged. Whether it goes on failing is known from that, and not from how
+// often somebody logs it: what is outside of the cluster may fail now and then, for as long as it likes.
 func (f *failures) told(text string) bool {
-	return slices.ContainsFunc(f.order, func(at way) bool {
-		x := f.ways[at]
-		return x.last != "" && strings.Contains(text, x.last)
-	})
+	plain := unquoted(text)
+	return slices.ContainsFunc(f.said, func(why string) bool { return strings.Contains(plain, why) })
 }
 
 // explained reports whether what is logged is no mistake of the program's own: the server has refused something with these words, an informer has lost its watch, or something is

@@ -27,10 +27,10 @@ func noStaleCreate(o *Options) property.Property {
 		Name:      nameStale,
 		Statement: "no owner is left with two equal children that one controller made from a cache without the first",
 		Kinds: slices.Concat(following, []sim.Kind{
-			fakeapiserver.KindCommit, fakeapiserver.KindResponse, fakeapiserver.KindFault,
+			fakeapiserver.KindCommit, fakeapiserver.KindResponse, fakeapiserver.KindFault, o.Restarts,
 		}),
 		New: func() property.Checker {
-			s := &staleness{o: o, known: map[followed]known{}, sent: map[sentBy]known{}, plurals: map[sentBy]string{}, unseen: map[sim.ActorID][]*child{}}
+			s := &staleness{o: o, known: map[followed]known{}, sent: map[sentBy]known{}, plurals: map[sentBy]string{}, unseen: map[sim.ActorID][]*child{}, made: map[sim.ActorID][]*child{}}
 			return property.Checker{Record: s.record, End: s.end}
 		},
 	}
@@ -85,6 +85,7 @@ type staleness struct {
 	sent    map[sentBy]known  // by create in flight
 	plurals map[sentBy]string // by list in flight
 	unseen  map[sim.ActorID][]*child
+	made    map[sim.ActorID][]*child // all that are there, seen or not
 	doubles []*child // the second of each two
 	faults  []struck // the last ones
 }
@@ -121,8 +122,25 @@ func (s *staleness) record(w property.World, r *sim.Record) *reports.Violation {
 		s.strike(r)
 	case fakeapiserver.KindCommit:
 		s.committed(w, r)
+	case s.o.Restarts:
+		if client, ok := clientOf(w, r); ok {
+			s.forgets(client)
+		}
 	}
 	return nil
+}
+
+// forgets notes that a client knows nothing any more: its process has ended, or begins.
+func (s *staleness) forgets(client sim.ActorID) {
+	for f := range s.known { // order: each by itself
+		if f.client == client {
+			delete(s.known, f)
+		}
+	}
+	for _, c := range s.made[client] {
+		c.seen = nil
+	}
+	s.unseen[client] = slices.Clone(s.made[client])
 }
 
 // told notes that a client has been told of objects of a resource: of one, or of a page of them.
@@ -201,8 +219,10 @@ func (s *staleness) committed(w property.World, r *sim.Record) {
 					c.deleting = c.deleting || c.uid == m.GetUID()
 				}
 			}
-			for client, children := range s.unseen { // order: each list by itself
-				s.unseen[client] = slices.DeleteFunc(children, func(c *child) bool { return c.uid == m.GetUID() })
+			for _, lists := range []map[sim.ActorID][]*child{s.unseen, s.made} {
+				for client, children := range lists { // order: each list by itself
+					lists[client] = slices.DeleteFunc(children, func(c *child) bool { return c.uid == m.GetUID() })
+				}
 			}
 		}
 		return
@@ -223,7 +243,7 @@ func (s *staleness) committed(w property.World, r *sim.Record) {
 			break
 		}
 	}
-	s.unseen[x.client] = append(s.unseen[x.client], c)
+	s.unseen[x.client], s.made[x.client] = append(s.unseen[x.client], c), append(s.made[x.client], c)
 }
 
 func (s *staleness) end(w property.World) *reports.Violation {
