@@ -1,12 +1,17 @@
 package library
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
 
 	"golang.org/x/time/rate"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/retry"
 	"k8s.io/client-go/util/workqueue"
 )
 
@@ -41,6 +46,34 @@ func retries(c *check) {
 	never := cache.NewRetryWithDeadline(0, calm, func(error) bool { return true }, now)
 	never.After(yes)
 	c.is("ShouldRetry without a deadline", false, never.ShouldRetry())
+	c.tries()
+}
+
+// tries makes a call again while its error may pass. In the end there is the last such error, or one that may not.
+func (c *check) tries() {
+	conflict, broken := apierrors.NewConflict(schema.GroupResource{}, "a", errors.New("it is another one")), errors.New("it is broken")
+	var errs []error
+	for range c.IntN(4) {
+		errs = append(errs, conflict)
+	}
+	errs = append(errs, []error{nil, broken, context.Canceled, context.DeadlineExceeded, conflict}[c.IntN(5)])
+	most, calls := 1+c.IntN(4), 0
+	err := retry.RetryOnConflict(wait.Backoff{Steps: most}, func() error {
+		calls++
+		return errs[min(calls, len(errs))-1]
+	})
+	want, last := error(conflict), errs[len(errs)-1]
+	switch {
+	case last == conflict || most < len(errs):
+	case len(errs) == 1 || !wait.Interrupted(last):
+		want = last
+	}
+	times := min(most, len(errs))
+	if last == conflict {
+		times = most
+	}
+	c.is(fmt.Sprintf("how often RetryOnConflict calls, %d times at most, of %q", most, errs), times, calls)
+	c.is(fmt.Sprintf("the error of RetryOnConflict, after %d calls at most, of %q", most, errs), message(want), message(err))
 }
 
 // limiters hold the work queue's limiters against how often a key has failed.
