@@ -51,26 +51,29 @@ func retries(c *check) {
 
 // tries makes a call again while its error may pass. In the end there is the last such error, or one that may not.
 func (c *check) tries() {
-	conflict, broken := apierrors.NewConflict(schema.GroupResource{}, "a", errors.New("it is another one")), errors.New("it is broken")
-	var errs []error
-	for range c.IntN(4) {
-		errs = append(errs, conflict)
+	conflict := func(n int) error {
+		return apierrors.NewConflict(schema.GroupResource{}, "a", fmt.Errorf("it is number %d", n))
 	}
-	errs = append(errs, []error{nil, broken, context.Canceled, context.DeadlineExceeded, conflict}[c.IntN(5)])
+	var errs []error
+	for n := range c.IntN(4) {
+		errs = append(errs, conflict(n))
+	}
+	passes := len(errs)
+	errs = append(errs, []error{nil, errors.New("it is broken"), context.Canceled, context.DeadlineExceeded, conflict(passes)}[c.IntN(5)])
 	most, calls := 1+c.IntN(4), 0
 	err := retry.RetryOnConflict(wait.Backoff{Steps: most}, func() error {
 		calls++
 		return errs[min(calls, len(errs))-1]
 	})
-	want, last := error(conflict), errs[len(errs)-1]
+	last := errs[passes]
+	want, times := last, min(most, len(errs))
 	switch {
-	case last == conflict || most < len(errs):
-	case len(errs) == 1 || !wait.Interrupted(last):
-		want = last
-	}
-	times := min(most, len(errs))
-	if last == conflict {
-		times = most
+	case apierrors.IsConflict(last):
+		want, times = errs[times-1], most
+	case most <= passes:
+		want = errs[most-1]
+	case passes > 0 && wait.Interrupted(last): // what the call was to end with
+		want = errs[passes-1]
 	}
 	c.is(fmt.Sprintf("how often RetryOnConflict calls, %d times at most, of %q", most, errs), times, calls)
 	c.is(fmt.Sprintf("the error of RetryOnConflict, after %d calls at most, of %q", most, errs), message(want), message(err))

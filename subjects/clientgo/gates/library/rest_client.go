@@ -65,6 +65,9 @@ func restClients(c *check) {
 			c.is(fmt.Sprintf("what a %s request does, of %s", requestKinds[r.kind], r.plan()), want, r.seen)
 			c.is(fmt.Sprintf("what comes of a %s request, of %s", requestKinds[r.kind], r.plan()), ends, got)
 			c.is("how many bodies of answers a "+requestKinds[r.kind]+" request leaves open", 0, r.open)
+			if r.kind != asStream {
+				c.is("how many bodies of answers that are not wanted a "+requestKinds[r.kind]+" request leaves unread", 0, r.unread)
+			}
 			r.cancel()
 		}
 		cancel()
@@ -132,7 +135,7 @@ func (c *check) goodAnswer(kind requestKind) answer {
 		for range c.IntN(3) {
 			a.body += `{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"1"}}}` + "\n"
 		}
-		a.body += []string{"", "", `{"type":"ADDED","object":{"kind":"Unknown","apiVersion":"v1"}}`, `{"type":"ODD","object":{}}`}[c.IntN(4)]
+		a.body += []string{"", "", `{"type":"ADDED","object":{"kind":"Unknown","apiVersion":"v1"}}`, `{"type":"ODD","object":{"kind":"Pod","apiVersion":"v1"}}`}[c.IntN(4)]
 	}
 	if c.IntN(4) == 0 {
 		a.ends = io.ErrUnexpectedEOF
@@ -151,9 +154,12 @@ func (r *requested) build(c *check) (*rest.Request, func()) {
 	if c.no("RESTClientFor", err); err != nil {
 		return nil, nil
 	}
-	made := client.Verb(r.method).Resource("pods").BackOffWithContext(r.restServer).MaxRetries(r.most)
-	if r.most == 10 {
-		made = client.Verb(r.method).Resource("pods").BackOffWithContext(r.restServer)
+	made := client.Verb(r.method).Resource("pods").BackOffWithContext(r.restServer)
+	switch {
+	case r.most == 0 && len(r.answers)%2 == 0:
+		made.MaxRetries(-1) // as good as none
+	case r.most != 10: // the default
+		made.MaxRetries(r.most)
 	}
 	switch {
 	case r.reader:
@@ -244,8 +250,8 @@ func (r *requested) failure(err error) string {
 
 // paths are those of requests: whatever is below the host stays, also if a path is given as a whole, and a timeout of the client is told to the server.
 func (c *check) paths() {
-	group := schema.GroupVersion{Version: "v1"}
-	config := &rest.Config{Host: "http://server/below", APIPath: "/api", QPS: -1, Timeout: time.Duration(c.IntN(2)) * time.Second, ContentConfig: rest.ContentConfig{
+	sent, group := &requests{}, schema.GroupVersion{Version: "v1"}
+	config := &rest.Config{Host: "http://server/below", APIPath: "/api", QPS: -1, Timeout: time.Duration(c.IntN(2)) * time.Second, Transport: sent, ContentConfig: rest.ContentConfig{
 		GroupVersion: &group, NegotiatedSerializer: serializer.NewCodecFactory(runtime.NewScheme()).WithoutConversion(),
 	}}
 	client, err := rest.RESTClientFor(config)
@@ -268,5 +274,27 @@ func (c *check) paths() {
 			want = strings.Replace(want, "?watch=true&timeout=1s", "?timeout=1s&watch=true", 1)
 		}
 		c.is("the URL of a request "+path.call, "http://server"+want, path.made.URL().String())
+	}
+	for _, nowhere := range []struct {
+		call string
+		made *rest.Request
+	}{
+		{"that creates in no namespace", client.Post().Namespace("").Resource("pods")},
+		{"of a name in no namespace", client.Get().Namespace("").Resource("pods").Name("a")},
+	} {
+		c.refused("a request "+nowhere.call, nowhere.made.Do(silent).Error())
+		c.is("whether a request "+nowhere.call+" is sent", false, sent.last != nil)
+	}
+	sent.last = nil
+	err = client.Get().Resource("pods").Timeout(time.Minute).Do(silent).Error()
+	c.is("whether a request without a network fails with it", true, errors.Is(err, errNoNetwork))
+	if sent.last != nil {
+		end, ends := sent.last.Context().Deadline()
+		within := time.Minute
+		if config.Timeout > 0 {
+			within = config.Timeout
+		}
+		c.is("whether a request ends, and when", [2]any{true, within}, [2]any{ends, time.Until(end)})
+		c.is("the timeout that a request tells the server", "timeout=1m0s", sent.last.URL.RawQuery)
 	}
 }

@@ -65,6 +65,7 @@ type restServer struct {
 	backoff time.Duration
 
 	attempts, waits, open int
+	unread                int // how many answers that are not wanted were not read to their end, so that their connections are lost
 	seen                  []string
 }
 
@@ -98,7 +99,12 @@ func (s *restServer) RoundTrip(r *http.Request) (*http.Response, error) {
 		header.Set("Retry-After", a.after)
 	}
 	s.open++
-	body := &restBody{Reader: strings.NewReader(a.body), ends: a.ends, closed: func() { s.open-- }}
+	body := &restBody{Reader: strings.NewReader(a.body), ends: a.ends}
+	body.closed = func() {
+		if s.open--; !a.ok() && !body.over {
+			s.unread++
+		}
+	}
 	return &http.Response{StatusCode: a.code, Header: header, Body: body, Request: r, ContentLength: -1}, nil
 }
 
@@ -106,6 +112,7 @@ func (s *restServer) RoundTrip(r *http.Request) (*http.Response, error) {
 type restBody struct {
 	io.Reader
 	ends   error
+	over   bool
 	closed func()
 }
 
@@ -113,7 +120,7 @@ type restBody struct {
 func (b *restBody) Read(p []byte) (int, error) {
 	n, err := b.Reader.Read(p)
 	if err == io.EOF {
-		err = b.ends
+		err, b.over = b.ends, true
 	}
 	return n, err
 }
