@@ -109,6 +109,7 @@ func controllers(c *check) {
 		c.is("how often the queue was told that an entry is done", n+1, q.done)
 		c.is("the store", fmt.Sprint(m.ListKeys()), fmt.Sprint(x.ListKeys()))
 	}
+	c.unbatchable()
 }
 
 func (c *check) delta(key string) cache.Delta {

@@ -133,6 +133,7 @@ func indexers(c *check) {
 		c.holds(x, m, functions)
 	}
 	c.renames()
+	c.unindexed()
 }
 
 // holds compares what an Indexer holds, and its indices.

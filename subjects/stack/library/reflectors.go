@@ -106,6 +106,7 @@ func reflectors(c *check) {
 	c.foreign()
 	c.unmarked()
 	c.unordered()
+	c.lost()
 	r.Stop()
 	at, runs := r.NextResync()
 	c.is("the resync timer after a stop", fmt.Sprint(time.Time{}, false), fmt.Sprint(at, runs))

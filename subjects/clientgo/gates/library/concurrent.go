@@ -207,6 +207,7 @@ func transactions(c *check) {
 	found, _ = store.IndexKeys("all", "x")
 	c.is("what an index has after a transaction that deletes", keys[1:2], found)
 	c.is("ListKeys after a transaction that deletes", keys[1:2], store.ListKeys())
+	c.unindexed()
 }
 
 // waiters wait for a key of a work queue, while others are done with theirs, and then for its end.

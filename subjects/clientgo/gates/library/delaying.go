@@ -62,6 +62,7 @@ func delayingQueues(c *check) {
 	c.overdue()
 	c.outlives()
 	c.passedOn()
+	c.delayingTimers()
 }
 
 // gated is a work queue whose first key has to wait.

@@ -1,5 +1,5 @@
 // Package library holds those parts of client-go against models that no informer of a scenario uses, although controllers do: stores that
-// forget or push, the cache of mutations, heaps, trackers, limiters, keys, informers that are not shared, pagers, metrics, the mutation detector.
+// forget or push, the cache of mutations, heaps, trackers, limiters, keys, informers that are not shared, pagers, metrics, the mutation detector, requests of REST clients.
 //
 // It owns the models and what is drawn for them. A check is a few random calls of one part; what it draws depends on nothing but its turn.
 //

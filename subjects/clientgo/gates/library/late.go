@@ -132,6 +132,7 @@ func busyHandlers(c *check) {
 	c.quiesce()
 	c.is("whether a handler is busy after the end of its informer", false, busy)
 	c.panicking()
+	c.addedBeforeHandlersRun()
 }
 
 // panicking is a handler that may panic of an object of its initial list. That object is never handled, so that it does not sync, and the next one comes

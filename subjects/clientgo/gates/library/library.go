@@ -41,7 +41,7 @@ var checks = [Parts]struct {
 	{"the delaying queue", delayingQueues},
 	{"who waits for caches", syncs},
 	{"the names of informers", informerNames},
-	{"a ListWatch", listWatches},
+	{"a ListWatch, and its client", listWatches},
 	{"NewReflector", reflectors},
 	{"a controller with a function of its own", controllers},
 	{"a queue that is processing an object", busyQueues},

@@ -1,12 +1,16 @@
 package library
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"testing/synctest"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/features"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 )
 
@@ -64,4 +68,46 @@ func TestCheckTellsOnce(t *testing.T) {
 	if got, want := fmt.Sprint(c.wrong), "[{Heap: Pop a@1 b@2  [List: [a@1]]}]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
+}
+
+// refusedOnce is a store that refuses a streaming list, and remembers by which watch that came.
+type refusedOnce struct {
+	cache.Store
+	from *stream
+	by   *watch.FakeWatcher
+}
+
+// Replace implements cache.ReflectorStore.
+func (s *refusedOnce) Replace(list []any, resourceVersion string) error {
+	if s.by == nil {
+		s.by = s.from.watch
+		return errRefused
+	}
+	return s.Store.Replace(list, resourceVersion)
+}
+
+// TestI119RefusedStreamStaysOpen has client-go, as it is, leave the watch open by which a list has come that its store refuses. Once upstream stops it, this is
+// for a check to say.
+func TestI119RefusedStreamStaysOpen(t *testing.T) {
+	before := features.FeatureGates()
+	defer features.ReplaceFeatureGates(before)
+	features.ReplaceFeatureGates(variant{features.WatchListClient: true})
+	synctest.Test(t, func(t *testing.T) {
+		from := &stream{end: 5}
+		from.list = &metav1.PartialObjectMetadataList{}
+		from.list.ResourceVersion = "5"
+		s := &refusedOnce{Store: cache.NewStore(cache.MetaNamespaceKeyFunc), from: from}
+		r := cache.NewReflectorWithOptions(from, &metav1.PartialObjectMetadata{}, s, cache.ReflectorOptions{Name: "r"})
+		ctx, cancel := context.WithCancel(silent)
+		go r.RunWithContext(ctx)
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		if s.by == nil || s.by == from.watch || !from.watch.IsStopped() {
+			t.Fatal("the reflector has not streamed a list that its store refused, or not gone on to watch and stopped that")
+		}
+		if s.by.IsStopped() {
+			t.Error("client-go stops the watch of a streaming list that its store has refused: I119 no longer holds")
+		}
+	})
 }

@@ -1,12 +1,17 @@
 package library
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
 
 	"golang.org/x/time/rate"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/retry"
 	"k8s.io/client-go/util/workqueue"
 )
 
@@ -41,6 +46,37 @@ func retries(c *check) {
 	never := cache.NewRetryWithDeadline(0, calm, func(error) bool { return true }, now)
 	never.After(yes)
 	c.is("ShouldRetry without a deadline", false, never.ShouldRetry())
+	c.tries()
+}
+
+// tries makes a call again while its error may pass. In the end there is the last such error, or one that may not.
+func (c *check) tries() {
+	conflict := func(n int) error {
+		return apierrors.NewConflict(schema.GroupResource{}, "a", fmt.Errorf("it is number %d", n))
+	}
+	var errs []error
+	for n := range c.IntN(4) {
+		errs = append(errs, conflict(n))
+	}
+	passes := len(errs)
+	errs = append(errs, []error{nil, errors.New("it is broken"), context.Canceled, context.DeadlineExceeded, conflict(passes)}[c.IntN(5)])
+	most, calls := 1+c.IntN(4), 0
+	err := retry.RetryOnConflict(wait.Backoff{Steps: most}, func() error {
+		calls++
+		return errs[min(calls, len(errs))-1]
+	})
+	last := errs[passes]
+	want, times := last, min(most, len(errs))
+	switch {
+	case apierrors.IsConflict(last):
+		want, times = errs[times-1], most
+	case most <= passes:
+		want = errs[most-1]
+	case passes > 0 && wait.Interrupted(last): // what the call was to end with
+		want = errs[passes-1]
+	}
+	c.is(fmt.Sprintf("how often RetryOnConflict calls, %d times at most, of %q", most, errs), times, calls)
+	c.is(fmt.Sprintf("the error of RetryOnConflict, after %d calls at most, of %q", most, errs), message(want), message(err))
 }
 
 // limiters hold the work queue's limiters against how often a key has failed.

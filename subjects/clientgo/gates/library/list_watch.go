@@ -33,8 +33,10 @@ func (r *requests) RoundTrip(request *http.Request) (*http.Response, error) {
 // caller is the key of a context's value that says whose it is.
 type caller struct{}
 
-// listWatches ask for lists and watches in each of the ways that there are, from a client that notes its requests, and from functions.
+// listWatches ask for lists and watches in each of the ways that there are, from a client that notes its requests, and from functions. Then their clients
+// make requests of a server that does not answer well.
 func listWatches(c *check) {
+	defer restClients(c)
 	sent, group := &requests{}, schema.GroupVersion{Version: "v1"}
 	client, err := rest.RESTClientFor(&rest.Config{Host: "http://server", APIPath: "/api", QPS: -1, Transport: sent, ContentConfig: rest.ContentConfig{
 		GroupVersion: &group, NegotiatedSerializer: serializer.NewCodecFactory(runtime.NewScheme()).WithoutConversion(),

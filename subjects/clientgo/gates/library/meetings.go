@@ -1,13 +1,16 @@
 package library
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"reflect"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/cache/synctrack"
 	"k8s.io/client-go/util/workqueue"
@@ -32,6 +35,9 @@ func (c *check) meetings() {
 		c.poppedWhenResynced()
 		c.finishedWhenSynced()
 		c.askedTogether()
+	}
+	for range 4 {
+		c.addedWhenStarted()
 	}
 }
 
@@ -160,6 +166,64 @@ func (c *check) poppedWhenResynced() {
 		})
 	})
 	c.is("what is popped of "+name+" that is resynced meanwhile", fmt.Sprintf("%q", []string{"Deleted " + keys[0] + "@2", "Sync " + keys[1] + "@1"}), fmt.Sprintf("%q", popped))
+}
+
+// addedWhenStarted adds a handler to an informer that is just starting, and sets a transform. The transform is refused, or used. The handler is told of the
+// list, of one object after the other, or is removed again. The informer can be stopped all the same, before the list comes, too (k137282).
+func (c *check) addedWhenStarted() {
+	from := &late{source: *newSource(object("ns1/a", 1), object("ns1/b", 2), object("c", 3)), answers: make(chan struct{})}
+	inf := cache.NewSharedIndexInformer(from, &metav1.PartialObjectMetadata{}, 0, cache.Indexers{})
+	told, busy, twice := &notes{}, atomic.Int32{}, atomic.Bool{}
+	h := cache.ResourceEventHandlerFuncs{AddFunc: func(obj any) {
+		if busy.Add(1) > 1 {
+			twice.Store(true)
+		}
+		runtime.Gosched()
+		told.add(text(obj))
+		busy.Add(-1)
+	}}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended, removes, lists := make(chan struct{}), c.IntN(3) == 0, c.IntN(3) > 0
+	var set error
+	calls := []func(){func() {
+		defer close(ended)
+		inf.RunWithContext(ctx)
+	}, func() {
+		reg, err := inf.AddEventHandler(h)
+		if c.no("AddEventHandler", err); removes {
+			c.no("RemoveEventHandler", inf.RemoveEventHandler(reg))
+		}
+	}, func() {
+		set = inf.SetTransform(func(obj any) (any, error) {
+			changed := obj.(*metav1.PartialObjectMetadata).DeepCopy()
+			changed.Labels = map[string]string{"transformed": ""}
+			return changed, nil
+		})
+	}}
+	for _, n := range c.Perm(len(calls)) {
+		go calls[n]()
+	}
+	c.quiesce()
+	if lists {
+		close(from.answers)
+		c.quiesce()
+		for _, obj := range inf.GetStore().List() {
+			c.is("whether an informer uses a transform that it has not refused", set == nil, obj.(*metav1.PartialObjectMetadata).Labels != nil)
+		}
+		want := []string{"c@3", "ns1/a@1", "ns1/b@2"}
+		if removes {
+			want = nil
+		}
+		c.is("what a handler is told that is added when its informer starts", fmt.Sprintf("%q", want), fmt.Sprintf("%q", sorted(told.all())))
+		c.is("whether a handler is called twice at once", false, twice.Load())
+	}
+	cancel()
+	c.quiesce()
+	c.is("whether an informer has ended that is stopped, and to which a handler was added when it started", true, closed(ended))
+	if !lists {
+		close(from.answers)
+		c.quiesce()
+	}
 }
 
 // popAll pops until the queue is closed, and empty.

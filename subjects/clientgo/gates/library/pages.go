@@ -101,6 +101,7 @@ func pages(c *check) {
 	for range 12 {
 		c.pages()
 	}
+	c.canceledInPage()
 }
 
 // pages reads one list.

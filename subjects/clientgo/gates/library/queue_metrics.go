@@ -131,6 +131,7 @@ func queueMetrics(c *check) {
 	waits, _ := c.waits(idle.ShutDownWithDrain, idle.ShutDown)
 	c.is("whether ShutDownWithDrain of a queue with metrics waits for nothing", false, waits)
 	c.queueProviders()
+	c.measuringTicker()
 }
 
 // measured adds a key, takes one, or is done with one, and notes what metrics there should be.

@@ -67,6 +67,7 @@ func reflectors(c *check) {
 	default:
 		c.is("Run of a reflector that is stopped", "it returns", "it does not")
 	}
+	c.reflectorTimers()
 }
 
 // asked compares the first list and the first watch with what a reflector has to ask for (I5, I25).
@@ -145,6 +146,7 @@ func controllers(c *check) {
 	cancel()
 	c.quiesce()
 	c.configuredErrorHandler()
+	c.panicsInProcess()
 }
 
 // configuredErrorHandler is a controller of somebody's own, whose configuration says whom its reflector tells of a list that fails. Of two handlers it is the

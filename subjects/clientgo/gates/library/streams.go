@@ -147,6 +147,7 @@ func streams(c *check) {
 	c.warns()
 	c.refusedStream()
 	c.stoppedStream()
+	c.stoppedInReplace()
 }
 
 // stoppedStream is a reflector that is stopped while it waits to ask for a streaming list again. It waits to the end, and does not ask (I18).

@@ -13,6 +13,7 @@ import (
 	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -77,6 +78,12 @@ func (s *rewatched) WatchWithContext(_ context.Context, o metav1.ListOptions) (w
 	}
 	w := watch.NewFakeWithChanSize(len(s.sent[n]), false)
 	for _, e := range s.sent[n] {
+		if status, ok := e.Object.(*metav1.Status); ok && len(s.sent[n])%2 == 0 { // as a client without types has it
+			e.Object = &unstructured.Unstructured{Object: map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": int64(status.Code)}}
+			if d := status.Details; d != nil {
+				e.Object.(*unstructured.Unstructured).Object["details"] = map[string]any{"retryAfterSeconds": int64(d.RetryAfterSeconds)}
+			}
+		}
 		w.Action(e.Type, e.Object)
 	}
 	s.opened = append(s.opened, w)
@@ -85,8 +92,11 @@ func (s *rewatched) WatchWithContext(_ context.Context, o metav1.ListOptions) (w
 
 // event describes an event of a watch.
 func event(e watch.Event) string {
-	if status, ok := e.Object.(*metav1.Status); ok {
-		return fmt.Sprint(e.Type, " ", status.Code)
+	switch o := e.Object.(type) {
+	case *metav1.Status:
+		return fmt.Sprint(e.Type, " ", o.Code)
+	case *unstructured.Unstructured:
+		return fmt.Sprint(e.Type, " ", o.Object["code"])
 	}
 	return fmt.Sprint(e.Type, " ", text(e.Object))
 }
@@ -199,7 +209,9 @@ func (c *check) passes(from *rewatched, want, asked []string, stops bool) {
 	opened, watches := from.seen()
 	c.is("the watches of a RetryWatcher", fmt.Sprintf("%q", asked), fmt.Sprintf("%q", watches))
 	c.is("whether a RetryWatcher has ended before it is stopped", [2]bool{!stops, !stops}, [2]bool{closed(over), closed(w.Done())})
-	w.Stop()
+	for range 2 { // as often as somebody likes
+		w.Stop()
+	}
 	c.quiesce()
 	c.is("whether a RetryWatcher that is stopped has ended", [2]bool{true, true}, [2]bool{closed(over), closed(w.Done())})
 	for n, fake := range opened {
