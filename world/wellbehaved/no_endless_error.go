@@ -42,7 +42,7 @@ func noEndlessError(o *Options) property.Property {
 		Statement: "when nothing has changed from outside for long, no reconcile goes on failing by itself",
 		Kinds:     []sim.Kind{o.Reconciles.Begin, o.Reconciles.End, o.Reconciles.Sends, fakeapiserver.KindResponse, fakeapiserver.KindCommit, o.Restarts},
 		New: func() property.Checker {
-			f := &failures{o: o, ways: map[way]*failing{}, busy: map[sim.ActorID]*reconciling{}, sent: map[sentBy]*reconciling{}, gone: map[string]bool{}}
+			f := &failures{o: o, underWay: newUnderWay[reconciling](o.Reconciles), ways: map[way]*failing{}}
 			return property.Checker{Record: f.record, End: f.end}
 		},
 	}
@@ -50,26 +50,12 @@ func noEndlessError(o *Options) property.Property {
 
 // failures follows how reconciles end.
 type failures struct {
+	underWay[reconciling]
 	o       *Options
 	ways    map[way]*failing
-	order   []way // of ways
-	busy    map[sim.ActorID]*reconciling
-	sent    map[sentBy]*reconciling // by request in flight
-	gone    map[string]bool         // objects that were deleted, and are not there again
-	refused []string                // what the server has said since the faults stopped
-	said    []string                // the errors of reconciles, of those that have succeeded since, too
-}
-
-// way is what a controller reconciles.
-type way struct{ controller, key string }
-
-// wayOf returns what a record of a reconcile is about.
-func wayOf(w property.World, r *sim.Record) way {
-	controller := w.Kernel().ActorName(r.Actor)
-	if slash := strings.LastIndex(controller, "/"); slash >= 0 {
-		controller = controller[:slash]
-	}
-	return way{controller, strings.Clone(r.Key)}
+	order   []way    // of ways
+	refused []string // what the server has said since the faults stopped
+	said    []string // the errors of reconciles, of those that have succeeded since, too
 }
 
 // reconciling is a reconcile that has begun.
@@ -83,23 +69,12 @@ type failing struct {
 }
 
 func (f *failures) record(w property.World, r *sim.Record) *reports.Violation {
+	f.follow(w, r)
 	switch r.Kind {
-	case fakeapiserver.KindCommit:
-		if r.Detail == "DELETED" {
-			f.gone[strings.Clone(r.Key)] = true
-		} else {
-			delete(f.gone, r.Key)
-		}
-	case f.o.Reconciles.Begin:
-		f.busy[r.Actor] = &reconciling{}
-	case f.o.Reconciles.Sends:
-		if client, ok := w.Kernel().ActorByName("conn/" + r.Detail); ok && f.busy[r.Actor] != nil {
-			f.sent[sentBy{client, r.N}] = f.busy[r.Actor]
-		}
 	case fakeapiserver.KindResponse:
-		f.answered(r)
+		f.refuses(r)
 	case f.o.Reconciles.End:
-		f.ended(w, r)
+		f.ends(w, r)
 	case f.o.Restarts:
 		clear(f.ways) // its queues are new; whose controllers they are is not known
 		f.order = f.order[:0]
@@ -107,11 +82,9 @@ func (f *failures) record(w property.World, r *sim.Record) *reports.Violation {
 	return nil
 }
 
-// answered notes what the server has refused.
-func (f *failures) answered(r *sim.Record) {
-	at := sentBy{r.Actor, r.N}
-	by := f.sent[at]
-	delete(f.sent, at)
+// refuses notes what the server has refused.
+func (f *failures) refuses(r *sim.Record) {
+	by := f.answered(r)
 	code, why, _ := strings.Cut(r.Detail, ": ")
 	if !strings.HasPrefix(code, "4") && !strings.HasPrefix(code, "5") {
 		return
@@ -124,9 +97,8 @@ func (f *failures) answered(r *sim.Record) {
 	}
 }
 
-func (f *failures) ended(w property.World, r *sim.Record) {
-	by, at := f.busy[r.Actor], wayOf(w, r)
-	delete(f.busy, r.Actor)
+func (f *failures) ends(w property.World, r *sim.Record) {
+	by, at := f.ended(r), wayOf(w, r)
 	if why := unquoted(r.Detail); r.Detail != "ok" && !slices.Contains(f.said, why) {
 		f.said = append(f.said, strings.Clone(why))
 	}

@@ -25,7 +25,7 @@ func noForgottenFailure(o *Options) property.Property {
 		Statement: "a reconcile that has failed since a request was not answered is tried again",
 		Kinds:     []sim.Kind{o.Reconciles.Begin, o.Reconciles.End, o.Reconciles.Sends, fakeapiserver.KindResponse, fakeapiserver.KindCommit, o.Restarts},
 		New: func() property.Checker {
-			f := &forgotten{o: o, busy: map[sim.ActorID]*attempt{}, sent: map[sentBy]*attempt{}, last: map[way]*failure{}, gone: map[string]bool{}}
+			f := &forgotten{o: o, underWay: newUnderWay[attempt](o.Reconciles), last: map[way]*failure{}}
 			return property.Checker{Record: f.record, End: f.end}
 		},
 	}
@@ -33,12 +33,10 @@ func noForgottenFailure(o *Options) property.Property {
 
 // forgotten follows the failures that nobody has tried again yet.
 type forgotten struct {
+	underWay[attempt]
 	o     *Options
-	busy  map[sim.ActorID]*attempt
-	sent  map[sentBy]*attempt // by request in flight
 	last  map[way]*failure
-	order []way           // of last
-	gone  map[string]bool // objects that were deleted, and are not there again
+	order []way // of last
 	late  *reports.Violation
 }
 
@@ -54,28 +52,16 @@ type failure struct {
 }
 
 func (f *forgotten) record(w property.World, r *sim.Record) *reports.Violation {
+	f.follow(w, r)
 	switch r.Kind {
-	case fakeapiserver.KindCommit:
-		if r.Detail == "DELETED" {
-			f.gone[strings.Clone(r.Key)] = true
-		} else {
-			delete(f.gone, r.Key)
-		}
 	case f.o.Reconciles.Begin:
-		f.busy[r.Actor] = &attempt{}
 		f.again(wayOf(w, r), r)
-	case f.o.Reconciles.Sends:
-		if client, ok := w.Kernel().ActorByName("conn/" + r.Detail); ok && f.busy[r.Actor] != nil {
-			f.sent[sentBy{client, r.N}] = f.busy[r.Actor]
-		}
 	case fakeapiserver.KindResponse:
-		at := sentBy{r.Actor, r.N}
-		if by := f.sent[at]; by != nil && passes(r.Detail) {
+		if by := f.answered(r); by != nil && passes(r.Detail) {
 			by.unanswered = append(by.unanswered, reports.Because(r, "%s is told: %s", clientName(w, r.Actor), r.Detail))
 		}
-		delete(f.sent, at)
 	case f.o.Reconciles.End:
-		f.ended(wayOf(w, r), r)
+		f.ends(wayOf(w, r), r)
 	case f.o.Restarts:
 		f.last, f.order = map[way]*failure{}, nil // its queues are new; whose controllers they are is not known
 	}
@@ -105,10 +91,9 @@ func (f *forgotten) again(at way, r *sim.Record) {
 	}
 }
 
-// ended notes how a reconcile has ended.
-func (f *forgotten) ended(at way, r *sim.Record) {
-	by := f.busy[r.Actor]
-	delete(f.busy, r.Actor)
+// ends notes how a reconcile has ended.
+func (f *forgotten) ends(at way, r *sim.Record) {
+	by := f.ended(r)
 	delete(f.last, at)
 	if r.Detail == "ok" || by == nil || f.o.Probing() {
 		return

@@ -86,8 +86,8 @@ type staleness struct {
 	plurals map[sentBy]string // by list in flight
 	unseen  map[sim.ActorID][]*child
 	made    map[sim.ActorID][]*child // all that are there, seen or not
-	doubles []*child // the second of each two
-	faults  []struck // the last ones
+	doubles []*child                 // the second of each two
+	faults  []struck                 // the last ones
 }
 
 func (s *staleness) record(w property.World, r *sim.Record) *reports.Violation {
