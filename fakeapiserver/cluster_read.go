@@ -16,6 +16,9 @@ func (c *Cluster) ListNow(id store.ResourceID, namespace string, o metav1.ListOp
 	if err != nil {
 		return nil, err
 	}
+	if want, have := max(p.exact, p.notBefore), c.store.Revision(); want > have { // a watch cache, which answers here in a real server, has waited for it
+		return nil, errTooLarge(want, have)
+	}
 	return c.storePage(id, p)
 }
 
