@@ -13,11 +13,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 
 	"github.com/informersim/informersim/simtest"
@@ -32,28 +30,12 @@ type reading struct {
 }
 
 func (c *reading) run(ctx context.Context, config *rest.Config) error {
-	client, err := kubernetes.NewForConfig(config)
+	queue, shutDown, err := newMapQueue(ctx, config, true)
 	if err != nil {
 		return err
 	}
-	queue := workqueue.NewRateLimitingQueue(workqueue.DefaultControllerRateLimiter())
-	factory := informers.NewSharedInformerFactory(client, 0)
-	defer factory.Shutdown()
-	maps := factory.Core().V1().ConfigMaps().Informer()
-	add := func(obj any) {
-		if key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj); err == nil {
-			queue.Add(key)
-		}
-	}
-	if _, err := maps.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: add, UpdateFunc: func(_, obj any) { add(obj) }, DeleteFunc: add}); err != nil {
-		return err
-	}
-	factory.Start(ctx.Done())
-	factory.WaitForCacheSync(ctx.Done())
-	go func() {
-		<-ctx.Done()
-		queue.ShutDown()
-	}()
+	defer shutDown()
+	queue.factory.WaitForCacheSync(ctx.Done())
 	for {
 		item, down := queue.Get()
 		if down {
@@ -64,7 +46,7 @@ func (c *reading) run(ctx context.Context, config *rest.Config) error {
 		if c.tell != nil {
 			end = c.tell(key)
 		}
-		err := c.read(maps.GetIndexer(), key)
+		err := c.read(queue.maps.GetIndexer(), key)
 		if end(err); err == nil {
 			queue.Forget(item)
 			if c.again > 0 {

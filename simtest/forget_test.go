@@ -10,37 +10,19 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/util/workqueue"
 
 	"github.com/informersim/informersim/simtest"
 )
 
 // label is a controller that labels ConfigMaps whenever it looks, by a work queue. It may leave out Forget.
 func label(ctx context.Context, config *rest.Config, forgets bool) error {
-	client, err := kubernetes.NewForConfig(config)
+	queue, shutDown, err := newMapQueue(ctx, config, false)
 	if err != nil {
 		return err
 	}
-	queue := workqueue.NewRateLimitingQueue(workqueue.DefaultControllerRateLimiter())
-	factory := informers.NewSharedInformerFactory(client, 0)
-	defer factory.Shutdown()
-	add := func(obj any) {
-		if key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj); err == nil {
-			queue.Add(key)
-		}
-	}
-	if _, err := factory.Core().V1().ConfigMaps().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: add, UpdateFunc: func(_, obj any) { add(obj) }}); err != nil {
-		return err
-	}
-	factory.Start(ctx.Done())
-	go func() {
-		<-ctx.Done()
-		queue.ShutDown()
-	}()
+	defer shutDown()
 	for {
 		key, down := queue.Get()
 		if down {
@@ -50,7 +32,7 @@ func label(ctx context.Context, config *rest.Config, forgets bool) error {
 		if err != nil {
 			return err
 		}
-		_, err = client.CoreV1().ConfigMaps(namespace).Patch(ctx, name, types.MergePatchType, []byte(`{"metadata":{"labels":{"seen":"yes"}}}`), metav1.PatchOptions{})
+		_, err = queue.client.CoreV1().ConfigMaps(namespace).Patch(ctx, name, types.MergePatchType, []byte(`{"metadata":{"labels":{"seen":"yes"}}}`), metav1.PatchOptions{})
 		switch {
 		case err != nil && !apierrors.IsNotFound(err):
 			queue.AddRateLimited(key)

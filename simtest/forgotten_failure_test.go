@@ -10,10 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 
 	"github.com/informersim/informersim/simtest"
@@ -27,27 +24,12 @@ type copying struct {
 }
 
 func (c *copying) run(ctx context.Context, config *rest.Config) error {
-	client, err := kubernetes.NewForConfig(config)
+	queue, shutDown, err := newMapQueue(ctx, config, false)
 	if err != nil {
 		return err
 	}
-	queue := workqueue.NewRateLimitingQueue(workqueue.DefaultControllerRateLimiter())
-	factory := informers.NewSharedInformerFactory(client, 0)
-	defer factory.Shutdown()
-	add := func(obj any) {
-		if key, err := cache.MetaNamespaceKeyFunc(obj); err == nil {
-			queue.Add(key)
-		}
-	}
-	if _, err := factory.Core().V1().ConfigMaps().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: add, UpdateFunc: func(_, obj any) { add(obj) }}); err != nil {
-		return err
-	}
-	factory.Start(ctx.Done())
-	factory.WaitForCacheSync(ctx.Done())
-	go func() {
-		<-ctx.Done()
-		queue.ShutDown()
-	}()
+	defer shutDown()
+	queue.factory.WaitForCacheSync(ctx.Done())
 	for {
 		item, down := queue.Get()
 		if down {
@@ -56,7 +38,7 @@ func (c *copying) run(ctx context.Context, config *rest.Config) error {
 		key := fmt.Sprint(item)
 		end := c.tell(key)
 		namespace, name, _ := strings.Cut(key, "/")
-		_, err := client.CoreV1().Secrets(namespace).Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: c.named(name)}}, metav1.CreateOptions{})
+		_, err := queue.client.CoreV1().Secrets(namespace).Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: c.named(name)}}, metav1.CreateOptions{})
 		if apierrors.IsAlreadyExists(err) {
 			err = nil
 		}

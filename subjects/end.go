@@ -11,6 +11,9 @@ var ending = regexp.MustCompile(`(?m)^(panic: |fatal error: |F[0-9]{4} [0-9:.]+ 
 // maxEnding bounds the lines that LastWords returns.
 const maxEnding = 30
 
+// EndedProcess begins the message of a run that has ended the process that made it, or that of its client-go.
+const EndedProcess = "the run has ended its process:"
+
 // LastWords returns why a process has ended by its own doing, from what it wrote to its standard error; "" if that does not say so.
 func LastWords(stderr string) string {
 	at := ending.FindStringIndex(stderr)

@@ -17,7 +17,6 @@ import (
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/subjects"
-	"github.com/informersim/informersim/subjects/clientgo/remote"
 )
 
 // A subject with a host can make only one run at a time in a process, so an ensemble of it is spread over child processes of this
@@ -160,7 +159,7 @@ func (c *child) ask(ctx context.Context, request string, seed uint64, again stri
 			crash = dead.exited()
 		}
 		if crash != "" {
-			return &answer{Run: &reports.Run{Violation: &reports.Violation{Property: property.NoPanic, Message: remote.EndedProcess + "\n" + crash}}}, nil
+			return &answer{Run: &reports.Run{Violation: &reports.Violation{Property: property.NoPanic, Message: subjects.EndedProcess + "\n" + crash}}}, nil
 		}
 		return nil, dead
 	}

@@ -130,10 +130,7 @@ func (f *diffFlags) run(c *cobra.Command, args []string) error {
 func (f *diffFlags) compareAll(c *cobra.Command, file *scenarios.Scenario, seeds seedRange, keep outfile.Target) error {
 	started := time.Now()
 	left := stack.Kind
-	right, err := subjectNamed(c.Context(), f.subject)
-	if err == nil {
-		right, err = hardy(c.Context(), right)
-	}
+	right, err := hardyNamed(c.Context(), f.subject)
 	switch {
 	case err != nil:
 		return err

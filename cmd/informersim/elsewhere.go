@@ -14,7 +14,6 @@ import (
 	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/subjects"
 	"github.com/informersim/informersim/subjects/clientgo"
-	"github.com/informersim/informersim/subjects/clientgo/remote"
 )
 
 // isGuest tells whether a subject's client-go has a process of its own.
@@ -28,7 +27,7 @@ func hangs(v *reports.Violation) bool {
 
 // endsProcess tells whether a run breaks its property because it ended the process that made it.
 func endsProcess(v *reports.Violation) bool {
-	return v.Property == property.NoPanic && strings.HasPrefix(v.Message, remote.EndedProcess)
+	return v.Property == property.NoPanic && strings.HasPrefix(v.Message, subjects.EndedProcess)
 }
 
 // hasGuest tells whether runs of a subject are made in a guest where they may harm their process. What the seed interleaves may be another run there, so a program
@@ -61,6 +60,15 @@ func hardy(ctx context.Context, k subjects.Kind) (subjects.Kind, error) {
 	return k, err
 }
 
+// hardyNamed is hardy of the kind of subject of that name.
+func hardyNamed(ctx context.Context, name string) (subjects.Kind, error) {
+	k, err := subjectNamed(ctx, name)
+	if err != nil {
+		return k, err
+	}
+	return hardy(ctx, k)
+}
+
 // toGuest makes a run that has ended its process again in a guest, so that it has a trace, which goes to path unless that is empty. r makes its runs
 // there from then on. Without a guest, or if the run passes there, all stays as it is.
 func (r *runner) toGuest(run *reports.Run, path string) *reports.Run {
@@ -75,10 +83,13 @@ func (r *runner) toGuest(run *reports.Run, path string) *reports.Run {
 	there.flags, there.subject = &flags, guest
 	flags.subject = guest.Name
 	res, err := there.decided(there.once(r.c.Context(), run.Seed, path))
-	if err == nil && res.Passed() && path != "" && r.traceTarget(path).Regular() {
-		os.Remove(path) // it is none of the run that is reported
-	}
-	if err != nil || res.Passed() {
+	switch {
+	case err != nil:
+		return run
+	case res.Passed():
+		if path != "" && r.traceTarget(path).Regular() {
+			os.Remove(path) // it is none of the run that is reported
+		}
 		return run
 	}
 	*r = there

@@ -64,10 +64,7 @@ func (r *replayer) begin() error {
 		return errSimtest
 	}
 	r.header = &h
-	if r.subject, err = subjectNamed(r.ctx, h.Subject); err == nil {
-		r.subject, err = hardy(r.ctx, r.subject)
-	}
-	if err != nil {
+	if r.subject, err = hardyNamed(r.ctx, h.Subject); err != nil {
 		return fmt.Errorf("%s:1: %w", r.path, err)
 	}
 	if _, _, err := scenarios.OfTrace(h, scenarios.Options{}); err != nil {

@@ -132,10 +132,7 @@ func (f *verifyFlags) runTrace(c *cobra.Command, path string) error {
 	if h.Subject == simtestSubject {
 		return fmt.Errorf("%s: %w; run the test with -simtest.verify -simtest.seed=%d", path, errSimtest, h.Seed)
 	}
-	s, err := subjectNamed(c.Context(), h.Subject)
-	if err == nil {
-		s, err = hardy(c.Context(), s)
-	}
+	s, err := hardyNamed(c.Context(), h.Subject)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}

@@ -143,5 +143,5 @@ func died(seed uint64, after time.Duration, ended *os.ProcessState, stderr strin
 			return nil, fmt.Sprintf("the process of seed %d ended without an answer: %s: %s", seed, what, lines[len(lines)-1])
 		}
 	}
-	return &Found{Seed: seed, Property: property.NoPanic, Message: "the run has ended its process: " + what, Seconds: after.Seconds()}, ""
+	return &Found{Seed: seed, Property: property.NoPanic, Message: subjects.EndedProcess + " " + what, Seconds: after.Seconds()}, ""
 }

@@ -40,7 +40,7 @@ func noEndlessError(o *Options) property.Property {
 	return property.Property{
 		Name:      NameEndless,
 		Statement: "when nothing has changed from outside for long, no reconcile goes on failing by itself",
-		Kinds:     []sim.Kind{o.Reconciles.Begin, o.Reconciles.End, o.Reconciles.Sends, fakeapiserver.KindResponse, fakeapiserver.KindCommit, o.Restarts},
+		Kinds:     append(o.Reconciles.kinds(), o.Restarts),
 		New: func() property.Checker {
 			f := &failures{o: o, underWay: newUnderWay[reconciling](o.Reconciles), ways: map[way]*failing{}}
 			return property.Checker{Record: f.record, End: f.end}

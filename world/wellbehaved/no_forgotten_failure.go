@@ -23,7 +23,7 @@ func noForgottenFailure(o *Options) property.Property {
 	return property.Property{
 		Name:      nameForgotten,
 		Statement: "a reconcile that has failed since a request was not answered is tried again",
-		Kinds:     []sim.Kind{o.Reconciles.Begin, o.Reconciles.End, o.Reconciles.Sends, fakeapiserver.KindResponse, fakeapiserver.KindCommit, o.Restarts},
+		Kinds:     append(o.Reconciles.kinds(), o.Restarts),
 		New: func() property.Checker {
 			f := &forgotten{o: o, underWay: newUnderWay[attempt](o.Reconciles), last: map[way]*failure{}}
 			return property.Checker{Record: f.record, End: f.end}

@@ -28,6 +28,11 @@ type underWay[T any] struct {
 	gone map[string]bool // objects that were deleted, and are not there again
 }
 
+// kinds are those of the records that an underWay wants to see.
+func (of Reconciles) kinds() []sim.Kind {
+	return []sim.Kind{of.Begin, of.End, of.Sends, fakeapiserver.KindResponse, fakeapiserver.KindCommit}
+}
+
 func newUnderWay[T any](of Reconciles) underWay[T] {
 	return underWay[T]{of, map[sim.ActorID]*T{}, map[sentBy]*T{}, map[string]bool{}}
 }

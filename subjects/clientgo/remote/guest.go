@@ -32,9 +32,6 @@ type Guest struct {
 	side *side      // of the run that is being made
 }
 
-// EndedProcess begins the message of a run that has ended the process with client-go.
-const EndedProcess = "the run has ended its process:"
-
 // DeadError is the error of a run whose guest has ended in the middle of it.
 type DeadError struct {
 	Guest  string // its subject's name
@@ -201,15 +198,13 @@ const mistaken = 2
 func (s *side) lost() {
 	dead := s.p.died(s.guest.Name)
 	s.guest.p = nil
-	if subjects.LastWords(dead.Said) != "" {
-		s.err = &subjects.Failure{Kind: subjects.Panicked, What: EndedProcess + "\n" + dead.Said}
-		return
+	why := subjects.LastWords(dead.Said)
+	if why == "" && dead.code > 0 && dead.code != mistaken {
+		why = strings.TrimRight(dead.Status+"\n"+dead.Said, "\n")
 	}
-	if dead.code > 0 && dead.code != mistaken {
-		s.err = &subjects.Failure{Kind: subjects.Panicked, What: strings.TrimRight(EndedProcess+"\n"+dead.Status+"\n"+dead.Said, "\n")}
-		return
+	if s.err = dead; why != "" {
+		s.err = &subjects.Failure{Kind: subjects.Panicked, What: subjects.EndedProcess + "\n" + why}
 	}
-	s.err = dead
 }
 
 // broken notes a mistake of the guest's, which is not used any more.

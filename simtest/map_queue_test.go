@@ -1,0 +1,47 @@
+package simtest_test
+
+import (
+	"context"
+
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+)
+
+// mapQueue is what a controller of ConfigMaps begins with: a client, an informer, and a work queue that gets the keys of what the informer tells of.
+type mapQueue struct {
+	workqueue.RateLimitingInterface
+	client  *kubernetes.Clientset
+	maps    cache.SharedIndexInformer
+	factory informers.SharedInformerFactory
+}
+
+// newMapQueue starts the informer. The queue ends with ctx, and the informer with shutDown. Whether it is told of deletions is the controller's.
+func newMapQueue(ctx context.Context, config *rest.Config, deletions bool) (q *mapQueue, shutDown func(), err error) {
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, nil, err
+	}
+	factory := informers.NewSharedInformerFactory(client, 0)
+	q = &mapQueue{workqueue.NewRateLimitingQueue(workqueue.DefaultControllerRateLimiter()), client, factory.Core().V1().ConfigMaps().Informer(), factory}
+	add := func(obj any) {
+		if key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj); err == nil {
+			q.Add(key)
+		}
+	}
+	handler := cache.ResourceEventHandlerFuncs{AddFunc: add, UpdateFunc: func(_, obj any) { add(obj) }}
+	if deletions {
+		handler.DeleteFunc = add
+	}
+	if _, err := q.maps.AddEventHandler(handler); err != nil {
+		return nil, nil, err
+	}
+	factory.Start(ctx.Done())
+	go func() {
+		<-ctx.Done()
+		q.ShutDown()
+	}()
+	return q, factory.Shutdown, nil
+}
