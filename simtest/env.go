@@ -29,7 +29,8 @@ func newEnv(w *world) *Env { return &Env{w: w, rand: rand.New(rand.NewPCG(w.seed
 
 // RESTConfig returns the configuration of a client of the fake apiserver. Each name is one client, with its own connections,
 // faults and delays. If a process of that name is running (see Go), the client works until that process crashes or ends; else until the run
-// ends. Its requests then fail with an error that says so. It panics if name is empty.
+// ends. Its requests then fail with an error that says so. It panics if name is empty. A run fails whose client has the name of one that faults spare or
+// that [WellBehaved] leaves out: "workload", which is env's own, "garbage-collector" with Options.GarbageCollection, and "quota-controller".
 func (e *Env) RESTConfig(name string) *rest.Config {
 	e.alive()
 	if name == "" {

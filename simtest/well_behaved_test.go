@@ -270,3 +270,21 @@ func TestWellBehavedNeedsNames(t *testing.T) {
 	wantIn(t, failure(t, o, body("manager")), "the ready-made ones judge the clients that are named like processes (tokens), and there are none: those that made requests are manager")
 	wantIn(t, failure(t, o, body("tokens")), "FAIL  QuietAfterConvergence")
 }
+
+// A controller may have the name of one of the cluster's own that does not run. Where it does, and where faults would spare its client, the run says so.
+func TestWellBehavedNamedLikeTheClusters(t *testing.T) {
+	run := func(client string, o simtest.Options) string {
+		t.Helper()
+		o.Seeds, o.Mix, o.Properties = 1, "none", simtest.WellBehaved()
+		return failure(t, o, func(env *simtest.Env) {
+			env.Go(client, func(ctx context.Context) error { return (&tokens{mistake: "counts"}).run(ctx, env.RESTConfig(client)) })
+			env.Create(configMap("a", ""))
+			env.Advance(time.Minute)
+		})
+	}
+	wantIn(t, run("garbage-collector", simtest.Options{}), "FAIL  QuietAfterConvergence")
+	wantIn(t, run("garbage-collector", simtest.Options{GarbageCollection: true}), `env.RESTConfig("garbage-collector"): that is the client of the cluster's garbage collector, `, "name yours otherwise")
+	wantIn(t, run("quota-controller", simtest.Options{}), "the cluster's controller of ResourceQuotas")
+	wantIn(t, run("quota-controller", simtest.Options{Controllers: []string{"-resourcequota"}}), "FAIL  QuietAfterConvergence")
+	wantIn(t, run("workload", simtest.Options{}), `env.RESTConfig("workload"): that is the client of the test's own writes`)
+}

@@ -88,3 +88,29 @@ func (w *world) startControllers(limits *quotas.Quotas) {
 		newQuotaController(w, limits)
 	}
 }
+
+// clusterClient says whose client a name is, "" if it is none of the cluster's own controllers that run as actors.
+func (w *world) clusterClient(name string) string {
+	switch {
+	case name == collectorClient && w.o.runs(names.GarbageCollector):
+		return "the cluster's garbage collector, of Options.GarbageCollection or Options.Controllers"
+	case name == quotaClient && w.o.runs(names.ResourceQuota):
+		return "the cluster's controller of ResourceQuotas, which always runs unless Options.Controllers leaves it out"
+	}
+	return ""
+}
+
+// refuseTaken fails the run if a test's client has the name of one that the faults spare, or that the properties of controllers leave out: a pass would
+// say nothing.
+func (w *world) refuseTaken(name string) {
+	whose := w.clusterClient(name)
+	switch {
+	case name == workloadClient:
+		whose = "the test's own writes (env.Create, env.Update, ...)"
+	case w.manager != nil && strings.HasPrefix(name, managerPrefix):
+		whose = "the controllers of Options.Controllers"
+	}
+	if whose != "" {
+		w.kernel.Fail(fmt.Errorf("env.RESTConfig(%q): that is the client of %s, which are not judged as your controller is; name yours otherwise, and its process, too", name, whose))
+	}
+}

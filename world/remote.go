@@ -148,7 +148,9 @@ func (r *remote) event(m *wire.Message) {
 	w := r.w
 	switch kind := m.Byte(); kind {
 	case wire.EventRequest:
-		r.requested(m)
+		if q := r.requested(m); q != nil {
+			w.refuseTaken(q.client)
+		}
 	case wire.EventCancel:
 		r.canceled(m)
 	case wire.EventExit:

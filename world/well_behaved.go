@@ -94,7 +94,7 @@ func (b *wellBehaved) role(client sim.ActorID) wellbehaved.Role {
 	switch name := b.w.kernel.ActorName(client); {
 	case client == b.w.helpers:
 		return wellbehaved.Outside
-	case name == "conn/"+collectorClient, name == "conn/"+quotaClient, b.w.manager.has(client):
+	case b.w.clusterClient(strings.TrimPrefix(name, "conn/")) != "", b.w.manager.has(client):
 		return wellbehaved.Cluster
 	case b.processOf(client) == nil && len(b.w.processes) > 0:
 		return wellbehaved.Outside
