@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
@@ -197,6 +198,42 @@ func TestNoEndlessErrorSpares(t *testing.T) {
 	mention := func(key string, err error) { klog.ErrorS(err, "It failed", "key", key) }
 	if found := simtest.Find(t, simtest.Options{Seeds: 1, Properties: simtest.WellBehaved(e)}, readingBody(reading{read: parses, mention: mention}, false)); found != nil {
 		t.Errorf("logged: found %v", found)
+	}
+}
+
+// A handler that complains of an object whenever it is told of it retries nothing: it is told again by each list, after a restart or when a watch has expired.
+func TestNoEndlessErrorSparesNotifications(t *testing.T) {
+	for name, streamed := range map[string]simtest.Setting{"streaming": simtest.On, "lists": simtest.Off} {
+		t.Run(name, func(t *testing.T) {
+			complaints := 0
+			o := simtest.Options{Seeds: 4, WatchList: streamed, Properties: simtest.WellBehaved()}
+			found := simtest.Find(t, o, func(env *simtest.Env) {
+				env.Go("hears", func(ctx context.Context) error {
+					client, err := kubernetes.NewForConfig(env.RESTConfig("hears"))
+					if err != nil {
+						return err
+					}
+					factory := informers.NewSharedInformerFactory(client, 0)
+					complain := func(obj any) {
+						complaints++
+						klog.ErrorS(errors.New("it has no owner"), "What is this?", "configmap", klog.KObj(obj.(*corev1.ConfigMap)))
+					}
+					if _, err := factory.Core().V1().ConfigMaps().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: complain, UpdateFunc: func(_, obj any) { complain(obj) }}); err != nil {
+						return err
+					}
+					factory.Start(ctx.Done())
+					defer factory.Shutdown()
+					<-ctx.Done()
+					return nil
+				})
+				env.Create(configMap("a", ""))
+				env.Advance(time.Minute)
+				env.Restart("hears")
+			})
+			if found != nil || complaints < 3*o.Seeds {
+				t.Errorf("%d complaints; found %v", complaints, found)
+			}
+		})
 	}
 }
 
