@@ -256,6 +256,9 @@ func (a *aftermath) learned(key string, o *touched) (lines []string) {
 func (a *aftermath) refused(q request, line Line, answer string) {
 	line.Text = fmt.Sprintf("%s: %s", a.requests[q].text, answer)
 	a.answered(q.actor, &line)
+	if fallsBack(answer) {
+		return
+	}
 	key := q.actor + "\x00" + line.Text
 	f := a.refusals[key]
 	if f == nil {
@@ -264,6 +267,12 @@ func (a *aftermath) refused(q request, line Line, answer string) {
 	}
 	f.last = line
 	f.times++
+}
+
+// fallsBack reports whether an answer is that of a server without streaming lists to each informer that asks for one, which then lists: the run's header says it
+// once, and among the requests that failed it would hide those that matter.
+func fallsBack(answer string) bool {
+	return strings.HasPrefix(answer, "422 Invalid: ") && strings.Contains(answer, "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled")
 }
 
 // faultSection lists the last faults.

@@ -69,7 +69,9 @@ func TestAftermath(t *testing.T) {
 		{record("response", "", 0, 4, "409 Conflict: no"), record("request", "pods", 0, 5, "update default/a")},
 		{record("response", "", 0, 5, "409 Conflict: no"), record("request", "pods", 0, 6, "list x"), record("request", "pods", 0, 7, "list y")},
 		{record("page", "", 0, 0, "request=6 404 NotFound: no"), record("page", "", 0, 1, "request=7"), record("fault", "conn/x", 0, 0, "watch-eof")},
-		{record("request", "pods", 0, 8, "create b")},
+		{record("request", "pods", 0, 9, "watch sendInitialEvents=true"), record("response", "", 0, 9, `422 Invalid: ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: `+
+			"sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"), // each informer's, before it lists
+			record("request", "pods", 0, 8, "create b")},
 		{record("response", "", 0, 8, "201 Created"), record("commit", "jobs default/ab-x7", 4, 0, "ADDED")},
 	}
 	text := func(of reports.Involved, inForce ...string) string {
