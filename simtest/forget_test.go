@@ -16,8 +16,10 @@ import (
 	"github.com/informersim/informersim/simtest"
 )
 
-// label is a controller that labels ConfigMaps whenever it looks, by a work queue. It may leave out Forget.
-func label(ctx context.Context, config *rest.Config, forgets bool) error {
+// labeler is a controller that labels ConfigMaps by a work queue: whenever it looks, or only those that are not. It may leave out Forget.
+type labeler struct{ forgets, compares bool }
+
+func (l labeler) run(ctx context.Context, config *rest.Config) error {
 	queue, shutDown, err := newMapQueue(ctx, config, false)
 	if err != nil {
 		return err
@@ -32,23 +34,31 @@ func label(ctx context.Context, config *rest.Config, forgets bool) error {
 		if err != nil {
 			return err
 		}
+		if obj, exists, err := queue.maps.GetIndexer().GetByKey(fmt.Sprint(key)); err == nil && l.compares && (!exists || obj.(*corev1.ConfigMap).Labels["seen"] != "") {
+			if l.forgets {
+				queue.Forget(key)
+			}
+			queue.Done(key)
+			continue
+		}
 		_, err = queue.client.CoreV1().ConfigMaps(namespace).Patch(ctx, name, types.MergePatchType, []byte(`{"metadata":{"labels":{"seen":"yes"}}}`), metav1.PatchOptions{})
 		switch {
 		case err != nil && !apierrors.IsNotFound(err):
 			queue.AddRateLimited(key)
-		case forgets:
+		case l.forgets:
 			queue.Forget(key)
 		}
 		queue.Done(key)
 	}
 }
 
-// A rate limiter that is told of failures only puts off each retry longer than the last one, although all goes well in between.
+// A rate limiter that is told of failures only puts off each retry longer than the last one, although all goes well in between. A controller that compares first what there is
+// writes nothing when it looks again, but does if somebody undoes its last write.
 func TestRateLimiterThatNeverForgets(t *testing.T) {
 	o := simtest.Options{Seeds: 20, Properties: simtest.WellBehaved()}
-	body := func(forgets bool) func(*simtest.Env) {
+	body := func(l labeler) func(*simtest.Env) {
 		return func(env *simtest.Env) {
-			env.Go("labels", func(ctx context.Context) error { return label(ctx, env.RESTConfig("labels"), forgets) })
+			env.Go("labels", func(ctx context.Context) error { return l.run(ctx, env.RESTConfig("labels")) })
 			env.Create(configMap("a", ""), configMap("b", ""))
 			env.Advance(time.Minute)
 			env.StopFaults()
@@ -66,15 +76,18 @@ func TestRateLimiterThatNeverForgets(t *testing.T) {
 			})
 		}
 	}
-	simtest.Run(t, o, body(true))
-	found := simtest.Find(t, o, body(false))
-	if found == nil || found.Property != simtest.NoGrowingBackoff {
-		t.Fatalf("found %v", found)
-	}
-	wantIn(t, found.Text, "labels puts off PATCH /api/v1/namespaces/default/configmaps/", "has to tell it of a success (Forget)", "labels sends it again, after ", "because")
-	t.Logf("seed %d: %s", found.Seed, found.Message)
-	o.Properties = simtest.WellBehaved(simtest.Exception{Property: simtest.NoGrowingBackoff, Client: "labels", Why: "to see whether another one is broken"})
-	if found := simtest.Find(t, o, body(false)); found != nil {
-		t.Errorf("another one is broken, too: %v", found)
+	for _, compares := range []bool{false, true} {
+		simtest.Run(t, o, body(labeler{true, compares}))
+		found := simtest.Find(t, o, body(labeler{false, compares}))
+		if found == nil || found.Property != simtest.NoGrowingBackoff {
+			t.Fatalf("it compares: %v: found %v", compares, found)
+		}
+		wantIn(t, found.Text, "labels puts off PATCH /api/v1/namespaces/default/configmaps/", "has to tell it of a success (Forget)", "labels sends it again, after ", "because")
+		t.Logf("seed %d: %s", found.Seed, found.Message)
+		but := o
+		but.Properties = simtest.WellBehaved(simtest.Exception{Property: simtest.NoGrowingBackoff, Client: "labels", Why: "to see whether another one is broken"})
+		if found := simtest.Find(t, but, body(labeler{false, compares})); found != nil {
+			t.Errorf("it compares: %v: another one is broken, too: %v", compares, found)
+		}
 	}
 }

@@ -81,7 +81,8 @@ type Exception struct {
 // What an event handler drops, because the resourceVersion is the same, is not reconciled, and then this mistake is not found.
 //
 // For NoGrowingBackoff, updates and patches that a controller sent in these 10 minutes then fail, five times for two attempts each, with 2 minutes for each
-// time. A controller that sends none, because it compares first what there is, shows no retries, and what its rate limiter remembers is not seen.
+// time. Of one that sends none, because it compares first what there is, the last changes of up to three objects are undone each time, so that it writes them
+// again; if it does not, what its rate limiter remembers is not seen. The other properties judge before that.
 //
 // NoEndlessError and NoForgottenFailure see the reconciles that a test tells of, by [Logger] or [Env.Reconciling], and the former the errors that are logged with klog or
 // Kubernetes' HandleError. A reconcile that fails for ever, makes no request, and whose error goes nowhere cannot be seen: a passing Run says so. An error that says

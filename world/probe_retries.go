@@ -1,11 +1,22 @@
 package world
 
 import (
+	"encoding/json"
+	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
 
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/informersim/informersim/fakeapiserver/fault"
+	"github.com/informersim/informersim/fakeapiserver/rest"
+	"github.com/informersim/informersim/fakeapiserver/store"
+	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/world/wellbehaved"
 )
@@ -16,8 +27,18 @@ const probeTime = 2 * time.Minute
 // maxProbed bounds the objects of one client whose writes are made to fail.
 const maxProbed = 3
 
-// probed is an object that a client writes whenever it looks.
+// probed is an object that a client writes whenever it looks, or once somebody has undone its last write of it.
 type probed struct{ client, resource, namespace, name string }
+
+// undoing is how to undo what a client has written last of an object.
+type undoing struct {
+	probed
+	path  string // of its request
+	uid   types.UID
+	old   any
+	obj   any
+	patch []byte
+}
 
 // noteWrite notes what a controller has written since its informers notified it of all that there is, although nothing had changed: what it writes
 // whenever it looks can be made to fail whenever one likes.
@@ -27,11 +48,7 @@ func (b *wellBehaved) noteWrite(r *sim.Record) {
 		return
 	}
 	object, _, _ = strings.Cut(object, " ")
-	namespace, name, namespaced := strings.Cut(object, "/")
-	if !namespaced {
-		namespace, name = "", object
-	}
-	p := probed{strings.TrimPrefix(b.w.kernel.ActorName(r.Actor), "conn/"), strings.Clone(r.Key), strings.Clone(namespace), strings.Clone(name)}
+	p := b.probedOf(r.Actor, r.Key, object)
 	n := 0
 	for _, known := range b.writes {
 		if known.client == p.client {
@@ -43,25 +60,158 @@ func (b *wellBehaved) noteWrite(r *sim.Record) {
 	}
 }
 
-// probe has the controllers write once more, several times, and lets the first attempts fail, for the property NoGrowingBackoff.
-func (b *wellBehaved) probe() {
-	b.probing = b.asked(wellbehaved.NameBackoff) && len(b.writes) > 0
-	if !b.probing {
+func (b *wellBehaved) probedOf(client sim.ActorID, plural, object string) probed {
+	namespace, name, namespaced := strings.Cut(object, "/")
+	if !namespaced {
+		namespace, name = "", object
+	}
+	return probed{strings.TrimPrefix(b.w.kernel.ActorName(client), "conn/"), strings.Clone(plural), strings.Clone(namespace), strings.Clone(name)}
+}
+
+// noteChange notes what a controller has changed of an object: one that compares first what there is writes nothing when it looks, but will if that is undone.
+func (b *wellBehaved) noteChange(r *sim.Record) {
+	m, is := r.Obj.(metav1.Object)
+	cl, n := b.w.cluster.Serving()
+	if !is || cl == nil || b.probing || r.Detail != "MODIFIED" || b.role(cl.Actor()) != wellbehaved.Controller {
 		return
+	}
+	q := b.sent[sentBy{cl.Actor(), int64(n)}]
+	if q == nil || q.Method != http.MethodPut && q.Method != http.MethodPatch {
+		return
+	}
+	plural, object, _ := strings.Cut(r.Key, " ")
+	if plural == "leases" || plural == "events" {
+		return
+	}
+	u := undoing{probed: b.probedOf(cl.Actor(), plural, object), uid: m.GetUID(), old: r.Old, obj: r.Obj}
+	u.path, _, _ = strings.Cut(q.Path, "?")
+	b.undos = append(slices.DeleteFunc(b.undos, func(o undoing) bool { return o.probed == u.probed }), u)
+}
+
+// undoable returns what can be undone, of clients that write nothing when they look: the last changes of each.
+func (b *wellBehaved) undoable() (all []undoing) {
+	times := map[string]int{}
+	for _, p := range b.writes {
+		times[p.client] = maxProbed
+	}
+	for _, u := range slices.Backward(b.undos) {
+		if times[u.client] == maxProbed || !b.isThere(u) {
+			continue
+		}
+		if u.patch = u.back(); u.patch != nil {
+			times[u.client]++
+			all = append(all, u)
+		}
+	}
+	return all
+}
+
+// isThere reports whether the object is still the one that was written, and stays.
+func (b *wellBehaved) isThere(u undoing) bool {
+	s := b.w.cluster.Store()
+	for id, r := range s.Resources() {
+		if r.Plural != u.resource {
+			continue
+		}
+		obj, _ := s.Get(store.ResourceID(id), u.namespace, u.name)
+		if m, is := obj.(metav1.Object); is && m.GetUID() == u.uid && m.GetDeletionTimestamp() == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// back returns a merge patch that undoes the change, nil if there is nothing to undo but what others rely on, or the server writes.
+func (u undoing) back() []byte {
+	now, old := asJSON(u.obj), asJSON(u.old)
+	patch, err := jsonpatch.CreateMergePatch(now, old)
+	if err != nil {
+		return nil
+	}
+	var fields map[string]any
+	if json.Unmarshal(patch, &fields) != nil {
+		return nil
+	}
+	status := strings.HasSuffix(u.path, "/"+u.name+"/status")
+	for name := range fields { // order: each by itself
+		if (name == "status") != status || !status && !strings.HasSuffix(u.path, "/"+u.name) {
+			delete(fields, name)
+		}
+	}
+	if meta, is := fields["metadata"].(map[string]any); is {
+		for name := range meta { // order: each by itself
+			if name != "labels" && name != "annotations" {
+				delete(meta, name)
+			}
+		}
+		if len(meta) == 0 {
+			delete(fields, "metadata")
+		}
+	}
+	if len(fields) == 0 {
+		return nil
+	}
+	if patch, err = json.Marshal(fields); err != nil {
+		return nil
+	}
+	return patch
+}
+
+func asJSON(obj any) []byte {
+	if u, is := obj.(runtime.Unstructured); is {
+		obj = u.UnstructuredContent()
+	}
+	data, err := json.Marshal(obj)
+	if err != nil {
+		return []byte("{}")
+	}
+	return data
+}
+
+// undo undoes a change, as somebody would who has not heard of the controller. The API may refuse it.
+func (b *wellBehaved) undo(u undoing) {
+	b.w.api.Serve(&rest.Request{
+		Method: http.MethodPatch, URL: &url.URL{Path: u.path}, Header: http.Header{"Content-Type": {"application/merge-patch+json"}, "Accept": {"application/json"}},
+		Body: u.patch, Client: workloadClient,
+	}, &sink{})
+}
+
+// probe has the controllers write once more, several times, and lets the first attempts fail, for the property NoGrowingBackoff. All others have judged before: what a
+// controller makes of a change that is undone is its own affair.
+func (b *wellBehaved) probe() {
+	if !b.asked(wellbehaved.NameBackoff) {
+		return
+	}
+	undos := b.undoable()
+	if len(b.writes)+len(undos) == 0 {
+		return
+	}
+	b.w.monitor.Conclude(func(of *property.Property) bool {
+		return of.Name != wellbehaved.NameBackoff && slices.Contains(wellbehaved.Names, of.Name)
+	})
+	b.probing = true
+	targets := slices.Clone(b.writes)
+	for _, u := range undos {
+		targets = append(targets, u.probed)
 	}
 	for range wellbehaved.ProbeRounds {
 		if b.w.monitor.Violation() != nil || b.w.kernel.Err() != nil {
 			return
 		}
 		soon := b.w.kernel.Elapsed() + time.Millisecond
-		for _, p := range b.writes {
+		for _, p := range targets {
 			f := fault.Fault{Kind: fault.Write500, Target: p.client, Resource: p.resource, Namespace: p.namespace, Name: p.name, From: soon, Count: wellbehaved.ProbeFailures}
 			if err := b.w.cluster.Inject(f); err != nil {
 				b.w.kernel.Fail(err)
 				return
 			}
 		}
-		b.inject(fault.Fault{Kind: fault.Watch410, From: soon, Count: -1})
+		if len(b.writes) > 0 {
+			b.inject(fault.Fault{Kind: fault.Watch410, From: soon, Count: -1})
+		}
+		for _, u := range undos {
+			b.w.kernel.Clock().AfterFunc(2*time.Millisecond, func() { b.undo(u) })
+		}
 		b.w.goOn(probeTime)
 	}
 }

@@ -38,7 +38,8 @@ type wellBehaved struct {
 	errors   []wellbehaved.Logged // that were logged from then on
 	watched  time.Duration
 	watching bool
-	writes   []probed // of the time in which the controllers are watched
+	writes   []probed  // of the time in which the controllers are watched
+	undos    []undoing // the last change of each object by each controller, the oldest first
 	probing  bool
 }
 
@@ -133,6 +134,8 @@ func (b *wellBehaved) Record(r *sim.Record) {
 				Step: r.Step, At: r.At, Method: q.rest.Method, Path: q.rest.URL.RequestURI(), Body: string(q.rest.Body), ContentType: q.rest.Header.Get("Content-Type"), Manager: managerOf(q),
 			}
 		}
+	case fakeapiserver.KindCommit:
+		b.noteChange(r)
 	case fakeapiserver.KindResponse:
 		b.answered = append(b.answered, sentBy{r.Actor, r.N})
 	}

@@ -23,6 +23,7 @@ type watching struct {
 	Checker
 	of     *Property
 	spared uint64 // what it was not asked to judge, because another property was broken before it
+	ended  bool   // it has judged the end
 }
 
 // watchers are those that look at one kind of records, as indexes into Monitor.all. What they are asked is counted once for all of them: a record may
@@ -184,19 +185,44 @@ func (m *Monitor) StepEnd(*sim.StepInfo) {
 // broken reports what the n-th property has found. Those that would have judged the same after it are not asked.
 func (m *Monitor) broken(n uint16, v *reports.Violation) { m.Report(m.all[n].of.Name, v) }
 
+// Conclude has some properties judge what is left, now. What comes later is not for them.
+func (m *Monitor) Conclude(some func(of *Property) bool) {
+	for n := range m.all {
+		c := &m.all[n]
+		if !some(c.of) {
+			continue
+		}
+		m.judgeEnd(c)
+		if c.Record != nil {
+			c.Record = func(World, *sim.Record) *reports.Violation { c.spared++; return nil }
+		}
+		for i := range m.steps {
+			if m.steps[i].index == uint16(n) {
+				m.steps[i].pending, m.steps[i].stepEnd = &always, func(World) *reports.Violation { c.spared++; return nil }
+			}
+		}
+	}
+}
+
 // End has the properties judge what is left.
 func (m *Monitor) End() {
 	m.ends++
 	for n := range m.all {
-		c := &m.all[n]
-		switch {
-		case c.End == nil:
-		case m.found != nil:
-			c.spared++
-		default:
-			if v := c.End(m.w); v != nil {
-				m.Report(c.of.Name, v)
-			}
+		m.judgeEnd(&m.all[n])
+	}
+}
+
+// judgeEnd has a property judge the end, once.
+func (m *Monitor) judgeEnd(c *watching) {
+	switch {
+	case c.End == nil || c.ended:
+		return
+	case m.found != nil:
+		c.spared++
+	default:
+		if v := c.End(m.w); v != nil {
+			m.Report(c.of.Name, v)
 		}
 	}
+	c.ended = true
 }

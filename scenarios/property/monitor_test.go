@@ -102,3 +102,47 @@ func TestPending(t *testing.T) {
 		t.Errorf("%d steps are judged, and %v are counted; want 2 and 8", judged, times)
 	}
 }
+
+// Who has concluded has judged its end, once, and is asked nothing more.
+func TestConclude(t *testing.T) {
+	const kind = sim.Kind(1)
+	for _, early := range []bool{true, false} {
+		var records, steps, ends [2]int
+		var all []property.Property
+		for n, name := range []string{"early", "late"} {
+			p := counting(name, &records[n], &steps[n], 0, false, kind)
+			checker := p.New
+			p.New = func() property.Checker {
+				c := checker()
+				c.End = func(property.World) *reports.Violation {
+					if ends[n]++; early && n == 0 {
+						return &reports.Violation{Message: name}
+					}
+					return nil
+				}
+				return c
+			}
+			all = append(all, p)
+		}
+		m := property.NewMonitor(bareWorld{k: sim.NewKernel(sim.Options{Strategy: sim.NewFIFO()})}, all)
+		step := func() {
+			m.Record(&sim.Record{Kind: kind})
+			m.StepEnd(nil)
+		}
+		step()
+		m.Conclude(func(of *property.Property) bool { return of.Name == "early" })
+		if v := m.Violation(); (v != nil) != early || v != nil && v.Property != "early" {
+			t.Errorf("the end is judged: %v: %v", early, v)
+		}
+		step()
+		m.End()
+		want, times := [2]int{1, 2}, []uint64{3, 5}
+		wantEnds := [2]int{1, 1}
+		if early { // the run is over
+			want, times, wantEnds = [2]int{1, 1}, []uint64{3, 2}, [2]int{1, 0}
+		}
+		if records != want || steps != want || ends != wantEnds || !slices.Equal(checked(m), times) {
+			t.Errorf("early: %v: %v records, %v steps, %v ends, counted as %v", early, records, steps, ends, checked(m))
+		}
+	}
+}
