@@ -125,6 +125,11 @@ func readingBody(c reading, told bool) func(*simtest.Env) {
 func TestNoEndlessError(t *testing.T) {
 	handle := func(key string, err error) { utilruntime.HandleError(fmt.Errorf("sync %q: %w", key, err)) }
 	structured := func(key string, err error) { klog.ErrorS(err, "It failed", "key", key) }
+	twice := func(key string, err error) { // unless it is about b itself
+		if key == "default/a" {
+			klog.ErrorS(err, "What it needs is not there", "key", key, "configmap", "default/b")
+		}
+	}
 	for name, test := range map[string]struct {
 		c     reading
 		told  bool
@@ -135,11 +140,12 @@ func TestNoEndlessError(t *testing.T) {
 			"reader has reconciled configmaps default/a: a number is expected", "because"}},
 		"handled": {reading{read: parses, mention: handle}, false, []string{
 			`the program logs the same error again and again, `, "no request was refused for that reason: E endless_error_test.go:", "1k", "it logs E endless_error_test.go:"}},
-		"logged":                        {reading{read: parses, mention: structured}, false, []string{"the program logs the same error again and again, "}},
-		"gone":                          {reading{read: wants("")}, true, []string{`reader still fails to reconcile configmaps default/b: what it needs: configmap "b" not found`}},
-		"gone, logged":                  {reading{read: wants(""), mention: structured}, false, []string{"the program logs the same error again and again, ", `"b`, `not found`}},
-		"gone, in other words":          {reading{read: misses(""), mention: structured}, false, []string{"the program logs the same error again and again, ", `configmap default/b not found`}},
-		"waits for what is gone":        {reading{read: misses("default/b"), mention: structured}, false, nil},
+		"logged":                 {reading{read: parses, mention: structured}, false, []string{"the program logs the same error again and again, "}},
+		"gone":                   {reading{read: wants("")}, true, []string{`reader still fails to reconcile configmaps default/b: what it needs: configmap "b" not found`}},
+		"gone, logged":           {reading{read: wants(""), mention: structured}, false, []string{"the program logs the same error again and again, ", `"b`, `not found`}},
+		"gone, in other words":   {reading{read: misses(""), mention: structured}, false, []string{"the program logs the same error again and again, ", `configmap default/b not found`}},
+		"waits for what is gone": {reading{read: misses("default/b"), mention: structured}, false, nil},
+		"waits for what is gone, and names it twice": {reading{read: wants("default/b"), mention: twice}, false, nil},
 		"waits":                         {reading{read: wants("default/c")}, true, nil},
 		"waits, logged":                 {reading{read: wants("default/c"), mention: structured}, false, nil},
 		"right":                         {reading{read: func(cache.Indexer, string) error { return nil }}, true, nil},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -35,15 +36,15 @@ type Reconciles struct {
 
 // noEndlessError checks that no reconcile goes on failing when all is done, which its requests need not show: one that fails before it sends any makes none. A test
 // tells of reconciles, or the program logs their errors. An error that a refused request is the reason of is not judged, since the server's reason may be a good
-// one; nor is one that says that something is not found, as long as the object itself is there: who waits for another may do it so. What is never logged but at a
-// moment at which a controller is told something is a handler's complaint of what it is told, which comes again with each list: a retry comes by itself, too.
+// one; nor is one that says that something is not found, as long as the object itself is there: who waits for another may do it so. What is never logged but within a
+// second of a controller's being told something is a handler's complaint of what it is told, which comes again with each list: a retry comes by itself, too.
 func noEndlessError(o *Options) property.Property {
 	return property.Property{
 		Name:      NameEndless,
 		Statement: "when nothing has changed from outside for long, no reconcile goes on failing by itself",
 		Kinds:     append(o.Reconciles.kinds(), fakeapiserver.KindRequest, fakeapiserver.KindFrame, o.Restarts),
 		New: func() property.Checker {
-			f := &failures{o: o, underWay: newUnderWay[reconciling](o.Reconciles), ways: map[way]*failing{}, heard: map[time.Duration]bool{}}
+			f := &failures{o: o, underWay: newUnderWay[reconciling](o.Reconciles), ways: map[way]*failing{}}
 			return property.Checker{Record: f.record, End: f.end}
 		},
 	}
@@ -54,10 +55,10 @@ type failures struct {
 	underWay[reconciling]
 	o       *Options
 	ways    map[way]*failing
-	order   []way                  // of ways
-	refused []string               // what the server has said since the faults stopped
-	said    []string               // the errors of reconciles, of those that have succeeded since, too
-	heard   map[time.Duration]bool // when a controller has been told something since the faults stopped
+	order   []way           // of ways
+	refused []string        // what the server has said since the faults stopped
+	said    []string        // the errors of reconciles, of those that have succeeded since, too
+	heard   []time.Duration // when a controller has been told something since the faults stopped, the earliest first
 }
 
 // reconciling is a reconcile that has begun.
@@ -95,7 +96,7 @@ func (f *failures) record(w property.World, r *sim.Record) *reports.Violation {
 // hears notes that a controller is told something.
 func (f *failures) hears(r *sim.Record) {
 	if _, calm := f.o.Calm(); calm && f.o.Role(r.Actor) == Controller {
-		f.heard[r.At] = true
+		f.heard = append(f.heard, r.At)
 	}
 }
 
@@ -144,7 +145,7 @@ func (f *failures) waits(key, text string) bool {
 	return strings.Contains(text, "not found") && !f.gone[key]
 }
 
-func (f *failures) end(property.World) *reports.Violation {
+func (f *failures) end(w property.World) *reports.Violation {
 	since, _ := f.o.Calm()
 	for _, at := range f.order {
 		x := f.ways[at]
@@ -154,7 +155,7 @@ func (f *failures) end(property.World) *reports.Violation {
 				at.controller, at.key, x.last, len(x.ends), span(since))}
 		}
 	}
-	return f.logged(since)
+	return f.logged(w, since)
 }
 
 // endless reports whether something is repeated: until nothing has changed for long, and not all at one time.
@@ -163,8 +164,14 @@ func (f *failures) endless(all []reports.Evidence) bool {
 	return ok && len(all) > 1 && all[len(all)-1].At >= observed && all[len(all)-1].At-all[0].At >= apart
 }
 
+// soon is within what time of the first news a handler complains: one that is added when the cache has synced hears a little later.
+const soon = time.Second
+
 // byItself reports whether something has come while no controller was told anything.
-func (f *failures) byItself(e reports.Evidence) bool { return !f.heard[e.At] }
+func (f *failures) byItself(e reports.Evidence) bool {
+	n := sort.Search(len(f.heard), func(n int) bool { return f.heard[n] > e.At })
+	return n == 0 || f.heard[n-1]+soon < e.At
+}
 
 // reconcileID is how controller-runtime calls a reconcile, at random.
 var reconcileID = regexp.MustCompile(` reconcileID="[^"]*"`)
@@ -172,13 +179,21 @@ var reconcileID = regexp.MustCompile(` reconcileID="[^"]*"`)
 // missingName finds the name of what is not found: quoted, as a server says it, or with its namespace.
 var missingName = regexp.MustCompile(`("([^"]+)"|[^\s"]+/[^\s"]+) not found`)
 
+// quotedText finds what a line quotes, such as names.
+var quotedText = regexp.MustCompile(`"([^"]+)"`)
+
 // logged judges the errors that were logged since the faults stopped. What a reconcile that the test tells of has logged is that reconcile's.
-func (f *failures) logged(since time.Duration) *reports.Violation {
+func (f *failures) logged(w property.World, since time.Duration) *reports.Violation {
 	times := map[string][]reports.Evidence{}
 	var order []string
+	live := map[string]bool{} // by how a line may call them
+	for _, s := range inOrder(w) {
+		live[s.obj.GetName()] = true
+		live[s.key[strings.Index(s.key, " ")+1:]] = true
+	}
 	for _, l := range f.o.Errors() {
 		text := reconcileID.ReplaceAllString(l.Text, "")
-		if f.told(text) || f.explained(text) || f.exceptedText(text) {
+		if f.told(text) || f.explained(text, live) || f.exceptedText(text) {
 			continue
 		}
 		if times[text] == nil {
@@ -204,8 +219,8 @@ func (f *failures) told(text string) bool {
 }
 
 // explained reports whether what is logged is no mistake of the program's own: the server has refused something with these words, an informer has lost its watch, or something is
-// missing that is not the object that the line is about.
-func (f *failures) explained(text string) bool {
+// missing that is not the object that the line is about: if it names one that is there, it is about that.
+func (f *failures) explained(text string, live map[string]bool) bool {
 	if strings.HasPrefix(text, "E reflector.go:") || strings.HasPrefix(text, "E leaderelection.go:") {
 		return true
 	}
@@ -222,7 +237,12 @@ func (f *failures) explained(text string) bool {
 	}
 	missing := strings.Trim(strings.TrimSuffix(m, " not found"), `"`)
 	about := strings.Replace(plain, m, "", 1) // what else the line says: of whom it is
-	for key := range f.gone {                 // order: one of them suffices
+	for _, q := range quotedText.FindAllStringSubmatch(about, -1) {
+		if live[q[1]] {
+			return true
+		}
+	}
+	for key := range f.gone { // order: one of them suffices
 		_, object, _ := strings.Cut(key, " ")
 		if name := object[strings.LastIndex(object, "/")+1:]; (missing == name || missing == object) && strings.Contains(about, object) {
 			return false
