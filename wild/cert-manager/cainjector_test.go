@@ -31,6 +31,7 @@ const (
 func TestInjectCA(t *testing.T) {
 	o := options(t)
 	o.AllowLeaks = true // TestStoppedWatchLeavesGoroutine
+	o.Properties = simtest.WellBehaved()
 	simtest.Run(t, o, testInjectCA)
 }
 

@@ -27,7 +27,7 @@ const (
 // In the end the network of each Node's Pods is led to that Node, whose condition says so, and no other is led anywhere, whatever Nodes come and go, with the
 // networks of former ones (kubernetes.io/docs/concepts/architecture/cloud-controller).
 func TestRoutes(t *testing.T) {
-	simtest.Run(t, simtest.Options{}, testRoutes)
+	simtest.Run(t, simtest.Options{Properties: simtest.WellBehaved()}, testRoutes)
 }
 
 // With CloudControllerManagerWatchBasedRoutesReconciliation, an alpha feature, the controller looks when a Node comes, goes or changes its networks, and in

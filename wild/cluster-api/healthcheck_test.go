@@ -26,7 +26,9 @@ const (
 // In the end each Machine that is unhealthy, here because it is annotated so, is marked for its owner to remediate, and no other is; the MachineHealthCheck says how many
 // there are (cluster-api.sigs.k8s.io/tasks/automated-machine-management/healthchecking).
 func TestMachineHealthCheck(t *testing.T) {
-	simtest.Run(t, options(t), func(env *simtest.Env) {
+	o := options(t)
+	o.Properties = simtest.WellBehaved()
+	simtest.Run(t, o, func(env *simtest.Env) {
 		p := checkHealth(env, clusterv1.MachineHealthCheckRemediation{})
 		for range 10 {
 			m := machine(env.Rand().IntN(checked))

@@ -36,7 +36,9 @@ const (
 // is scaled and deleted. The controller takes the infrastructure from Machines whose create has failed, as far as it knows, and from those that it does not know
 // after a restart, which are findings of their own: a MachineHealthCheck would replace those in time, and the test does.
 func TestMachineSet(t *testing.T) {
-	simtest.Run(t, options(t), testMachineSet)
+	o := options(t)
+	o.Properties = simtest.WellBehaved()
+	simtest.Run(t, o, testMachineSet)
 }
 
 func testMachineSet(env *simtest.Env) {

@@ -66,7 +66,7 @@ func work(ctx context.Context) error {
 // In the end a volume is published where a VolumeAttachment says so and nowhere else, and those that are deleted go, whatever comes and goes meanwhile;
 // so do volumes that are deleted.
 func TestAttachments(t *testing.T) {
-	simtest.Run(t, simtest.Options{}, func(env *simtest.Env) {
+	simtest.Run(t, simtest.Options{Properties: simtest.WellBehaved()}, func(env *simtest.Env) {
 		d := setUp(env)
 		for range 25 {
 			change(env)
@@ -80,7 +80,7 @@ func TestAttachments(t *testing.T) {
 // In the end nothing is left of what is deleted: neither VolumeAttachments, nor volumes, nor where they were published. Those whose volume has gone before
 // them are left, which is a finding of its own.
 func TestVolumesGo(t *testing.T) {
-	simtest.Run(t, simtest.Options{}, testVolumesGo)
+	simtest.Run(t, simtest.Options{Properties: simtest.WellBehaved()}, testVolumesGo)
 }
 
 func testVolumesGo(env *simtest.Env) {

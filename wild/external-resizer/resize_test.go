@@ -51,7 +51,7 @@ func (d *driver) Resize(_ *corev1.PersistentVolume, request resource.Quantity) (
 // In the end a claim has what it asks for, whatever it has asked for meanwhile, and no expansion is left in progress. At no time does the claim or the volume say
 // that there is more than there is, nor less than it has said before.
 func TestResize(t *testing.T) {
-	simtest.Run(t, simtest.Options{AllowLeaks: true}, func(env *simtest.Env) { // its workers end with the process
+	simtest.Run(t, simtest.Options{AllowLeaks: true, Properties: simtest.WellBehaved()}, func(env *simtest.Env) { // its workers end with the process
 		d := &driver{size: gi}
 		setUp(env)
 		claim, volume := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "data"}}, &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "volume"}}

@@ -36,7 +36,9 @@ const (
 // While nothing fails, each VolumeSnapshot of a claim is bound in the end to a content of its own, and ready when that is; those that are deleted
 // go, with their contents, and no finalizer is left on the claim.
 func TestSnapshots(t *testing.T) {
-	simtest.Run(t, options(t), testSnapshots)
+	o := options(t)
+	o.Properties = simtest.WellBehaved()
+	simtest.Run(t, o, testSnapshots)
 }
 
 func options(t *testing.T) simtest.Options {

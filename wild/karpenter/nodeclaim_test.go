@@ -28,7 +28,9 @@ const (
 // In the end each NodeClaim has an instance of its own, those that are deleted go, and no instance is left; Karpenter ends none whose NodeClaim is wanted. A launch
 // that a crash or a deletion interrupts leaves an instance: Karpenter has its providers look for those, and so does the test's.
 func TestNodeClaims(t *testing.T) {
-	simtest.Run(t, options(t), testNodeClaims)
+	o := options(t)
+	o.Properties = simtest.WellBehaved()
+	simtest.Run(t, o, testNodeClaims)
 }
 
 // Karpenter writes the ID of an instance into the status of its NodeClaim when it has launched it, and ends it by that ID. If the NodeClaim is deleted while that

@@ -34,7 +34,7 @@ func cronJob() *batchv1.CronJob {
 
 // Whatever happens, in the end there is a Job each minute again, and no more old ones than are to be kept.
 func TestCronJob(t *testing.T) {
-	simtest.Run(t, simtest.Options{Nodes: 3, GarbageCollection: true}, func(env *simtest.Env) {
+	simtest.Run(t, simtest.Options{Nodes: 3, GarbageCollection: true, Properties: simtest.WellBehaved()}, func(env *simtest.Env) {
 		c := cronJob()
 		env.Create(c)
 		start(env, "cronjob", wild.CronJobs)

@@ -31,7 +31,7 @@ func newDaemonSet() *appsv1.DaemonSet {
 
 // Whatever happens, in the end each node that is selected has one Pod, and the others have none.
 func TestDaemonSet(t *testing.T) {
-	simtest.Run(t, simtest.Options{Nodes: daemonsTotal, GarbageCollection: true}, func(env *simtest.Env) {
+	simtest.Run(t, simtest.Options{Nodes: daemonsTotal, GarbageCollection: true, Properties: simtest.WellBehaved()}, func(env *simtest.Env) {
 		ds := newDaemonSet()
 		env.Create(ds)
 		start(env, "daemonset", wild.DaemonSets)
@@ -116,7 +116,7 @@ func daemonsAgree(env *simtest.Env, ds *appsv1.DaemonSet) error {
 
 // No lag makes the controller put a second Pod on a node, as long as it knows what became of its requests.
 func TestDaemonSetPutsOnePodOnEachNode(t *testing.T) {
-	simtest.Run(t, simtest.Options{Nodes: daemonsTotal, Stages: []string{"pod"}, CrashProbability: -1}, func(env *simtest.Env) {
+	simtest.Run(t, simtest.Options{Nodes: daemonsTotal, Stages: []string{"pod"}, CrashProbability: -1, Properties: simtest.WellBehaved()}, func(env *simtest.Env) {
 		ds := newDaemonSet()
 		env.Create(ds)
 		var failed failedCreates

@@ -38,7 +38,7 @@ func newDeployment(replicas int32) *appsv1.Deployment {
 
 // Whatever happens, in the end the newest template is rolled out.
 func TestDeployment(t *testing.T) {
-	simtest.Run(t, simtest.Options{Nodes: 3, GarbageCollection: true}, func(env *simtest.Env) {
+	simtest.Run(t, simtest.Options{Nodes: 3, GarbageCollection: true, Properties: simtest.WellBehaved()}, func(env *simtest.Env) {
 		d := newDeployment(3)
 		env.Create(d)
 		start(env, "deployment", wild.Deployments)
@@ -145,7 +145,7 @@ func oneSetForEach(env *simtest.Env) error {
 // for. How many Pods there are at a moment is another matter: the ReplicaSets' controller deletes those of one ReplicaSet and creates those of
 // another in its own time.
 func TestRollingUpdateKeepsItsBounds(t *testing.T) {
-	simtest.Run(t, simtest.Options{Nodes: 3, Stages: []string{"pod"}, Mix: "none"}, func(env *simtest.Env) {
+	simtest.Run(t, simtest.Options{Nodes: 3, Stages: []string{"pod"}, Mix: "none", Properties: simtest.WellBehaved()}, func(env *simtest.Env) {
 		rollouts(env)
 	})
 }

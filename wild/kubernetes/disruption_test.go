@@ -86,7 +86,7 @@ func healthy(env *simtest.Env) (n int, err error) {
 
 // Whatever happens to the controller, evictions never go below the budget, and in the end its status is true.
 func TestDisruption(t *testing.T) {
-	simtest.Run(t, simtest.Options{Nodes: 3, Stages: []string{"pod"}}, func(env *simtest.Env) {
+	simtest.Run(t, simtest.Options{Nodes: 3, Stages: []string{"pod"}, Properties: simtest.WellBehaved()}, func(env *simtest.Env) {
 		budget(env)
 		for range 25 {
 			evict(env, env.Rand().IntN(guarded))

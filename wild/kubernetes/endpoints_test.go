@@ -20,7 +20,7 @@ const endpointsSelected = "the Endpoints of a Service are the Pods that it selec
 // Whatever happens, in the end the Endpoints of each Service are the Pods that it selects, ready or not as they are. The controller gives up a Service after fifteen
 // tries, which is a finding of its own; so it is started again before the end.
 func TestEndpoints(t *testing.T) {
-	simtest.Run(t, simtest.Options{Nodes: 3}, func(env *simtest.Env) {
+	simtest.Run(t, simtest.Options{Nodes: 3, Properties: simtest.WellBehaved()}, func(env *simtest.Env) {
 		services(env)
 		start(env, "endpoints", wild.Endpoints)
 		for range 20 {

@@ -26,7 +26,7 @@ const (
 // whichever way owners are deleted and created again. An owner that comes back under the name of one that the collector has not seen go leaves garbage, which is a finding of
 // its own, until the collector is started again; so that happens before the end.
 func TestGarbageCollector(t *testing.T) {
-	simtest.Run(t, simtest.Options{}, func(env *simtest.Env) {
+	simtest.Run(t, simtest.Options{Properties: simtest.WellBehaved()}, func(env *simtest.Env) {
 		watch := &dependents{env: env, deleted: map[types.UID]bool{}}
 		env.Always(keptAlive, watch.look)
 		startCollector(env)

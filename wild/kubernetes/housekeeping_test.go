@@ -29,7 +29,7 @@ const (
 // In the end Jobs that have finished are gone after ttlSecondsAfterFinished, and none goes before (kubernetes.io/docs/concepts/workloads/controllers/ttlafterfinished). The time
 // that counts is the one that the Job states when it goes.
 func TestFinishedJobs(t *testing.T) {
-	simtest.Run(t, simtest.Options{}, func(env *simtest.Env) {
+	simtest.Run(t, simtest.Options{Properties: simtest.WellBehaved()}, func(env *simtest.Env) {
 		seen := map[types.UID]batchv1.Job{}
 		env.Always(finishedBe, func() error { return jobsStay(env, seen) })
 		start(env, "finished", wild.FinishedJobs)
@@ -110,7 +110,7 @@ func extended(j batchv1.Job) bool { return *j.Spec.TTLSecondsAfterFinished != 30
 // In the end each namespace has the ServiceAccount default and the ConfigMap of root certificates as they should be, whoever deletes or changes them. What comes and goes
 // without being seen stays away, which is a finding of its own; so the controllers are started again before the end.
 func TestNamespaceFurniture(t *testing.T) {
-	simtest.Run(t, simtest.Options{}, func(env *simtest.Env) {
+	simtest.Run(t, simtest.Options{Properties: simtest.WellBehaved()}, func(env *simtest.Env) {
 		start(env, "serviceaccounts", wild.ServiceAccounts)
 		start(env, "certificates", wild.RootCertificates([]byte(certificate)))
 		for range 20 {
@@ -181,7 +181,7 @@ func areFurnished(env *simtest.Env) error {
 
 // In the end an aggregated ClusterRole has the rules of those that it selects, and no others (kubernetes.io/docs/reference/access-authn-authz/rbac, aggregated ClusterRoles).
 func TestClusterRoles(t *testing.T) {
-	simtest.Run(t, simtest.Options{}, func(env *simtest.Env) {
+	simtest.Run(t, simtest.Options{Properties: simtest.WellBehaved()}, func(env *simtest.Env) {
 		selector := metav1.LabelSelector{MatchLabels: map[string]string{"example.com/part": "true"}}
 		env.Create(&rbacv1.ClusterRole{
 			ObjectMeta:      metav1.ObjectMeta{Name: "all"},

@@ -40,7 +40,7 @@ func newJob(name string, mode batchv1.CompletionMode) *batchv1.Job {
 // as it begins with lists that are up to date (TestRestartedJobCountsTwice). That some are not counted at all has a test of its own, too
 // (TestJobForgetsPodThatSucceeded).
 func TestJob(t *testing.T) {
-	simtest.Run(t, simtest.Options{Nodes: 3, GarbageCollection: true, WatchList: simtest.On}, testJobs)
+	simtest.Run(t, simtest.Options{Nodes: 3, GarbageCollection: true, WatchList: simtest.On, Properties: simtest.WellBehaved()}, testJobs)
 }
 
 // kubernetes#105200: a Pod whose finalizer has been removed is still there in a cache that lags, and would be counted again. The controller remembers

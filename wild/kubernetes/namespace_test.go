@@ -23,7 +23,7 @@ const (
 // In the end namespaces that are deleted go, and none may go before all that was in it has gone. The apiserver of a Go test deletes namespaces like any other object; so the test
 // gives them the finalizer that an apiserver does, and a second one, which holds them until the first has gone. Nothing is created in one that is deleted.
 func TestNamespaces(t *testing.T) {
-	simtest.Run(t, simtest.Options{}, func(env *simtest.Env) {
+	simtest.Run(t, simtest.Options{Properties: simtest.WellBehaved()}, func(env *simtest.Env) {
 		env.Always(noOrphans, func() error { return inNamespaces(env) })
 		env.Go("namespace", func(ctx context.Context) error { return wild.RunNamespaces(ctx, env.RESTConfig("namespace")) })
 		for range 20 {

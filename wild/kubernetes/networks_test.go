@@ -29,7 +29,7 @@ const (
 // were deleted have kept, another finding, is free again after a restart; so there is one before the end. A controller that ends before its cache is filled does not shut its queue
 // down, so goroutines are left.
 func TestNodeNetworks(t *testing.T) {
-	simtest.Run(t, simtest.Options{AllowLeaks: true}, func(env *simtest.Env) {
+	simtest.Run(t, simtest.Options{AllowLeaks: true, Properties: simtest.WellBehaved()}, func(env *simtest.Env) {
 		failed := map[string]int{}
 		env.Always(ownNetworks, func() error { return networksDiffer(env, failed) })
 		allocateNetworks(env, "10.0.0.0/24", 27, failed)

@@ -22,7 +22,7 @@ const (
 // In the end no Pod is left whose Node is gone, and no more that have ended than are to be kept (kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle, garbage
 // collection of Pods); none that runs goes while its Node is there. No name of a Node or a Pod is used twice.
 func TestPodGC(t *testing.T) {
-	simtest.Run(t, simtest.Options{}, func(env *simtest.Env) {
+	simtest.Run(t, simtest.Options{Properties: simtest.WellBehaved()}, func(env *simtest.Env) {
 		watch := observer{env: env}
 		env.Always(runningStay, func() error {
 			return watch.each(func(before, now *corev1.Pod) error {

@@ -19,7 +19,7 @@ const counted = "a ResourceQuota says how much there is"
 
 // In the end a ResourceQuota says how many objects there are, and what is allowed, whatever is created and deleted, and whichever limit is set.
 func TestResourceQuota(t *testing.T) {
-	simtest.Run(t, simtest.Options{}, func(env *simtest.Env) {
+	simtest.Run(t, simtest.Options{Properties: simtest.WellBehaved()}, func(env *simtest.Env) {
 		q := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "limits"}, Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{
 			corev1.ResourceConfigMaps: resource.MustParse("5"), corev1.ResourceSecrets: resource.MustParse("3"),
 		}}}

@@ -35,7 +35,7 @@ func replicaSet(replicas int32) *appsv1.ReplicaSet {
 // Whatever happens to Pods and to the controller, in the end there are as many as were asked for last. A controller that still waits for Pods
 // that it will never see has to be woken, by any change of the ReplicaSet (TestUnseenPodStopsReplicaSet).
 func TestReplicaSet(t *testing.T) {
-	simtest.Run(t, simtest.Options{Nodes: 3, GarbageCollection: true}, func(env *simtest.Env) {
+	simtest.Run(t, simtest.Options{Nodes: 3, GarbageCollection: true, Properties: simtest.WellBehaved()}, func(env *simtest.Env) {
 		rs := replicaSet(3)
 		env.Create(rs)
 		start(env, "replicaset", wild.ReplicaSets)
@@ -125,7 +125,7 @@ func replicasAgree(env *simtest.Env, rs *appsv1.ReplicaSet) error {
 // from deciding with a cache that has not seen them. What it does not know is whether a request that failed has created a Pod
 // (TestLostAnswerMakesPodTooMany), so each of those counts.
 func TestReplicaSetMakesNoPodTooMany(t *testing.T) {
-	simtest.Run(t, simtest.Options{Nodes: 3, Stages: []string{"pod"}, CrashProbability: -1}, func(env *simtest.Env) {
+	simtest.Run(t, simtest.Options{Nodes: 3, Stages: []string{"pod"}, CrashProbability: -1, Properties: simtest.WellBehaved()}, func(env *simtest.Env) {
 		rs := replicaSet(4)
 		env.Create(rs)
 		var failed failedCreates
@@ -161,7 +161,7 @@ func TestLostAnswerMakesPodTooMany(t *testing.T) {
 // kubernetes#129795: the expectations time out after five minutes, and a controller whose watch stands still that long has made more Pods than it was
 // asked for. Since v1.36 it also compares what it has written with how far its cache is, and waits.
 func TestStalledWatchMakesNoPodTooMany(t *testing.T) {
-	simtest.Run(t, simtest.Options{Seeds: 20, Mix: "none"}, stalled)
+	simtest.Run(t, simtest.Options{Seeds: 20, Mix: "none", Properties: simtest.WellBehaved()}, stalled)
 }
 
 // Without the feature gate, which can be switched off until it is locked, the bug is there.

@@ -35,7 +35,7 @@ func newStatefulSet(replicas int32) *appsv1.StatefulSet {
 
 // Whatever happens, in the end there are the Pods 0 to n-1, of the newest template.
 func TestStatefulSet(t *testing.T) {
-	simtest.Run(t, simtest.Options{Nodes: 3, GarbageCollection: true}, func(env *simtest.Env) {
+	simtest.Run(t, simtest.Options{Nodes: 3, GarbageCollection: true, Properties: simtest.WellBehaved()}, func(env *simtest.Env) {
 		s := newStatefulSet(3)
 		env.Create(s)
 		start(env, "statefulset", wild.StatefulSets)
@@ -99,7 +99,7 @@ func ordinal(name string) int {
 // A StatefulSet that grows, or shrinks, keeps the order: a Pod is created when all before it are ready, and deleted when all after it have gone.
 // One that shrinks and grows again does not (TestStatefulSetForgetsWhatItHasDeleted). Of a Pod whose create has failed it does not know that it is there.
 func TestStatefulSetKeepsOrder(t *testing.T) {
-	simtest.Run(t, simtest.Options{Nodes: 3, Stages: []string{"pod"}}, func(env *simtest.Env) {
+	simtest.Run(t, simtest.Options{Nodes: 3, Stages: []string{"pod"}, Properties: simtest.WellBehaved()}, func(env *simtest.Env) {
 		steps := []int32{0, 1, 2, 4, 5}
 		if env.Seed()%2 == 0 {
 			slices.Reverse(steps)

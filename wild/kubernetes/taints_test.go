@@ -26,7 +26,7 @@ const (
 // none is evicted from a Node that never had one. An eviction that fails is not tried again, which is a finding of its own; so the controller is started again before the
 // end. No name of a Pod is used twice, for another.
 func TestTaintEviction(t *testing.T) {
-	simtest.Run(t, simtest.Options{}, func(env *simtest.Env) {
+	simtest.Run(t, simtest.Options{Properties: simtest.WellBehaved()}, func(env *simtest.Env) {
 		for n := range 3 {
 			env.Create(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%d", n)}})
 		}

@@ -23,7 +23,7 @@ const (
 // In the end each claim is bound to a volume, which is bound to it, unless no volume is left; the volumes of claims that are deleted are released. At no time are two
 // claims bound to one volume.
 func TestPersistentVolumes(t *testing.T) {
-	simtest.Run(t, simtest.Options{}, func(env *simtest.Env) {
+	simtest.Run(t, simtest.Options{Properties: simtest.WellBehaved()}, func(env *simtest.Env) {
 		env.Always(oneForEach, func() error {
 			var claims corev1.PersistentVolumeClaimList
 			if err := env.List(&claims, "default"); err != nil {

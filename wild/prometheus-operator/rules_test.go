@@ -49,7 +49,9 @@ func options(t *testing.T) simtest.Options {
 // In the end a ThanosRuler has the rules of all PrometheusRules of the namespaces that are there from the start, and its StatefulSet what it asks for, whatever is changed, deleted
 // and created again.
 func TestThanosRuler(t *testing.T) {
-	simtest.Run(t, options(t), func(env *simtest.Env) {
+	o := options(t)
+	o.Properties = simtest.WellBehaved()
+	simtest.Run(t, o, func(env *simtest.Env) {
 		env.Create(newNamespace("default"), newNamespace("team"), newRuler(2))
 		start(env)
 		for range 15 {

@@ -37,7 +37,9 @@ const (
 // selected, and changed by others (cert-manager.io/docs/trust/trust-manager). A ConfigMap that the controller could not remove is left until it looks at the Bundle
 // again, which is a finding of its own, so the test changes the Bundle at last.
 func TestBundle(t *testing.T) {
-	simtest.Run(t, options(t), func(env *simtest.Env) {
+	o := options(t)
+	o.Properties = simtest.WellBehaved()
+	simtest.Run(t, o, func(env *simtest.Env) {
 		b, p := setUp(env)
 		for range 15 {
 			change(env)
