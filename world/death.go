@@ -216,6 +216,14 @@ func (r *runner) lastWords(log []byte, trace string) string {
 	return b.String()
 }
 
+// tellLate tells of a failure whose test has ended before it could be told, as when somebody does not wait until it is shrunk.
+func (r *runner) tellLate() {
+	if r.peer.gone != nil && r.result.Failure != "" {
+		text := fmt.Sprintf("\nsimtest: the process died while a failure was being shrunk: %s, seed %d\n\nThe failure was:\n\n%s\n", r.task.Test, r.result.Seed, r.result.Failure)
+		fmt.Fprint(r.host.Stderr, reports.Plain(text))
+	}
+}
+
 // diedAfter says of a process that died after a run, because a context has ended in which goroutines of the run wait, why it did. Nothing else would: Go's own message names neither,
 // and a testing library that prints a failure at the end of its test does not come to that.
 func (r *runner) diedAfter() {

@@ -118,3 +118,29 @@ func TestOthersThatEndOtherwise(t *testing.T) {
 		t.Error("a trace that nobody has tried repeats")
 	}
 }
+
+// A test that ends while its hot loop is being shrunk does not take the failure with it.
+func TestEndWhileAHangIsMadeSimpler(t *testing.T) {
+	greeting := sameVersion
+	greeting.Program = &wire.Program{Path: "x.test"}
+	var f *fakeTest
+	f, _ = startServeOn(t, greeting, func(h *Host) {
+		h.Again = func(*wire.Program, []string, []string, time.Duration) (*Another, error) {
+			f.in.(io.Closer).Close()
+			return another(t, 0, "", func(f *fakeTest) {
+				f.stuckAt, f.next = 2, script(creation(t), askFor(wire.AskAdvance, time.Hour))
+			}), nil
+		}
+	})
+	f.stuckAt, f.next, f.another = 2, script(creation(t), askFor(wire.AskAdvance, time.Hour)), true
+	task := newTask()
+	task.Folder, task.Shrink, task.Options.Mix, task.Again = t.TempDir(), time.Minute, "none", []string{"-test.run=^TestX$"}
+	done := make(chan bool)
+	go func() { defer close(done); f.job(task) }()
+	<-done
+	f.out.Close()
+	contains(t, f.last(), "the process died while a failure was being shrunk: TestX, seed 1\n", "The failure was:\n\n", "FAIL  a hot loop")
+	if !endless(readFile(t, filepath.Join(task.Folder, traceOfX))) {
+		t.Error("the trace is lost")
+	}
+}

@@ -89,6 +89,7 @@ func Serve(in io.Reader, out io.Writer, host Host) error {
 		last = r
 		if p.gone == nil {
 			p.send(wire.New(wire.Finished).JSON(r.result).Bytes(r.trace))
+			r.tellLate()
 		}
 	}
 }

@@ -33,6 +33,7 @@ type shrinker struct {
 func (r *runner) shrink(res *outcome) *outcome {
 	limit := r.task.Shrink
 	if res.stuck && r.mayBeSimpler(res) {
+		r.store(res) // the test may end meanwhile
 		if simpler := r.simplerElsewhere(res); simpler != nil {
 			return simpler
 		}
