@@ -28,7 +28,6 @@ type flight struct {
 	size    int       // of the trace then
 	pending string    // what the step in progress had done then
 	next    *sim.Pick // its choice, nil between two steps
-	whole   bool      // there would have been no other step
 }
 
 // newFlight has a run's trace written out step by step, to memory and to the file that outlives this process.
@@ -96,9 +95,6 @@ func (f *flight) outcome(of *outcome) *outcome {
 	}
 	if end != sim.EndStuck || res.stuck { // else the two processes did not understand each other, which is not the run's end
 		res.cutLine(end, f.pending)
-		if f.whole {
-			res.conclude(func(c *reports.Conclusion) { c.Repeats = true })
-		}
 	}
 	if f.pending != "" && res.stuck {
 		res.err = fmt.Errorf("%w\n\nThat was after %d steps, at %v; step %d had begun: %s", of.err, res.steps, res.run.Virtual, res.steps+1, f.pending)

@@ -340,7 +340,6 @@ func (r *runner) play(s source) *outcome {
 	r.endBubble(w.remote.early, res)
 	if errors.Is(r.peer.gone, errGone) && res.violation == nil {
 		w.flight.cutOff(false) // as its processes were told to end
-		w.flight.whole = w.body.finished
 	}
 	if w.flight.cut {
 		res = w.flight.outcome(res)

@@ -33,6 +33,7 @@ type fakeTest struct {
 
 	stuckAt    int  // the number of the Do after which a goroutine never rests; 0 for none
 	stuckAfter bool // it does not rest after the run
+	diesAfter  bool // the process ends when the run is over
 	refuse     bool // no bubble can be made
 	another    bool // the engine has started it
 }
@@ -198,9 +199,13 @@ func (f *fakeTest) serve() (res wire.Result) {
 			}
 			f.send(p)
 		case wire.End:
-			if f.stuckAfter {
+			switch {
+			case f.stuckAfter:
 				f.send(stuck)
 				continue
+			case f.diesAfter:
+				f.out.Close()
+				return res
 			}
 			f.send(wire.New(wire.Ended).Flag(false).Flag(false).Text("").Bytes(nil))
 		case wire.Finished:
