@@ -266,3 +266,30 @@ func TestShrinkingOutlivesItsProcess(t *testing.T) {
 	_, left, _ := strings.Cut(out, "other processes of the test make that run simpler")
 	wantIn(t, left, "FAIL  it is started once at step", "1 fault injected (crash ×1)", "shrunk from ")
 }
+
+// A program that panics when it is told to end does so at the latest when the run is over. That is shrunk, and repeats.
+func TestDeathAsTheRunEnds(t *testing.T) {
+	if isChild() {
+		simtest.Run(t, simtest.Options{Seeds: 1, Mix: "storm", CrashProbability: -1}, func(env *simtest.Env) {
+			env.Go("p", func(ctx context.Context) error {
+				<-ctx.Done()
+				if os.Getenv(fixedEnv) == "" {
+					go panic("closed twice")
+				}
+				return nil
+			})
+			workload(env)
+			env.Advance(time.Hour)
+		})
+		return
+	}
+	dir := t.TempDir()
+	for range 2 {
+		wantIn(t, endsIn(t, dir, time.Minute), "FAIL  the process died: panic: closed twice", "no faults injected", "shrunk from ")
+	}
+	fixed, err := childIn(t, dir, fixedEnv+"=1")
+	if err != nil {
+		t.Errorf("%v\n%s", err, fixed)
+	}
+	wantIn(t, fixed, "TestDeathAsTheRunEnds-1.trace.jsonl passes now")
+}
