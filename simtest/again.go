@@ -11,9 +11,8 @@ import (
 	"github.com/informersim/informersim/simtest/internal/wire"
 )
 
-// A run may end its process, or hang it, and a failure is looked for a simpler one by making dozens of runs. So the engine starts the test's executable again, told to run only
-// this test, which comes to the same Run or Find, and makes the runs there that the engine asks for. The engine is that of the process that has died or hangs, at
-// the other end of two pipes.
+// A run may end its process, or hang it, and shrinking a failure takes dozens of runs. So the engine of a process that has died or hangs starts the test's executable again, told to run
+// only this test. That comes to the same Run or Find, and makes the runs there that the engine asks for at the other end of two pipes.
 
 // againFor is which Run or Find this process was started again for, the zero value if it was not. The programs that its tests start are not.
 var againFor = func() (c call) {
