@@ -70,7 +70,11 @@ func endsAfterBrokenWatch(t *testing.T, how func()) {
 
 // hangsAfterAMinute runs a program that hangs its process.
 func hangsAfterAMinute(t *testing.T, how func()) {
-	simtest.Run(t, simtest.Options{Seeds: 3, Mix: "storm", RealQuiescenceTimeout: time.Second}, func(env *simtest.Env) {
+	run := simtest.Run
+	if os.Getenv(modeEnv) == "find" {
+		run = func(t simtest.TB, o simtest.Options, body func(*simtest.Env)) { simtest.Find(t, o, body) }
+	}
+	run(t, simtest.Options{Seeds: 3, Mix: "storm", RealQuiescenceTimeout: time.Second}, func(env *simtest.Env) {
 		env.Go("p", func(ctx context.Context) error {
 			select {
 			case <-time.After(time.Minute):
@@ -122,6 +126,13 @@ func TestDyingRunsAreMadeSimpler(t *testing.T) {
 			}
 			wantIn(t, endsIn(t, dir, time.Minute), want...)
 			wantIn(t, endsIn(t, dir, time.Minute), want...) // the trace repeats
+			if name == "hang" {
+				t.Setenv("SIMTEST_REPLAY", "testdata/simtest/TestDyingRunsAreMadeSimpler_hang-1.trace.jsonl")
+				t.Setenv(modeEnv, "find")
+				wantIn(t, endsIn(t, dir, time.Minute), "TestDyingRunsAreMadeSimpler_hang-1.trace.jsonl is the same run again, step by step")
+				t.Setenv("SIMTEST_REPLAY", "")
+				t.Setenv(modeEnv, "")
+			}
 			if name != "panic" && name != "hang" {
 				return
 			}

@@ -36,6 +36,7 @@ type outcome struct {
 	page       string        // the file with its HTML report, "" for none
 	twin       *reports.Twin // the nearest run that passes, nil if it was not looked for
 	cutOff     bool          // it was made because the trace of another has no end
+	played     bool          // it has come to the end of the trace of another that was cut off
 	dead       bool          // it has ended its process
 	crash      string        // of what, "" if that is not known
 	tail       []byte        // the end of its log then

@@ -237,7 +237,7 @@ func (r *runner) replayFile() error {
 		if page := pageFile(file); r.storePage(r.path(page), res.trace.Bytes()) {
 			res.page = page
 		}
-		r.result.Same = res.replay == nil && !res.cutOff
+		r.result.Same = res.replay == nil && (!res.cutOff || r.hangsAgain(res))
 		r.report(res, file)
 	case res.replay != nil:
 		return r.differs(file, res)
@@ -350,6 +350,9 @@ func (r *runner) play(s source) *outcome {
 	case r.box.another != nil:
 	case r.peer.gone != nil:
 		r.died(s, w.flight, res)
+	}
+	if s.cut && w.flight.cut {
+		res.played = s.replay.Done()
 	}
 	if s.replay != nil && !w.flight.cut {
 		res.replay = s.replay.Finish()

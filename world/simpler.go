@@ -117,6 +117,11 @@ func (r *runner) simplify(file string) {
 	}
 }
 
+// hangsAgain reports whether a replay has hung its process where the trace's run did, and in the same way.
+func (r *runner) hangsAgain(res *outcome) bool {
+	return r.told.Repeats && res.played && res.stuck && hang(errors.New(r.told.Failure)).is(res.culprit())
+}
+
 // cutOutcome returns what a trace has of a run that has ended or hung its process; nil if it is another's, or repeats.
 func cutOutcome(trace []byte) *outcome {
 	about := conclusionIn(trace)
