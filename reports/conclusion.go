@@ -1,7 +1,9 @@
 package reports
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,10 +32,36 @@ type Conclusion struct {
 	Down    []string `json:"down,omitempty"`
 	// Begun is what the step that was not completed had done, of a run that was cut off in it; "" for nothing.
 	Begun string `json:"begun,omitempty"`
+	// Next is the choice of that step, nil if the run was cut off between two. Repeats says that another process has come to the same end by these
+	// steps and that choice, so that a replay does, too.
+	Next    *Next `json:"next,omitempty"`
+	Repeats bool  `json:"repeats,omitempty"`
 	// Twin is the nearest run that passes, nil if nobody has looked for it.
 	Twin *Twin `json:"twin,omitempty"`
 	// ConvergingNs is the part of the virtual time after the faults stopped.
 	ConvergingNs time.Duration `json:"convergingNs,omitempty"`
+}
+
+// Exited begins what a conclusion has as the failure of a run that has ended its process by an exit, and not by a panic.
+const Exited = "the process exited with status "
+
+// Next is the choice of a step that was not completed, as a trace's lines have those of steps that were.
+type Next struct {
+	Actor  string   `json:"a"`
+	Kind   string   `json:"k"`
+	Target uint32   `json:"g,omitempty"`
+	Draws  []uint64 `json:"d,omitempty"`
+}
+
+// NextOf returns a choice as a conclusion has it.
+func NextOf(p *sim.Pick) *Next {
+	return &Next{Actor: p.Actor, Kind: p.Kind.String(), Target: p.Target, Draws: p.Draws}
+}
+
+// Pick returns the choice; ok is false if this program does not know its kind.
+func (n *Next) Pick() (p sim.Pick, ok bool) {
+	kind, ok := sim.KindByName(n.Kind)
+	return sim.Pick{Actor: n.Actor, Kind: kind, Target: n.Target, Draws: n.Draws}, ok
 }
 
 // Checked is a property, and how often it was checked in a run: records that it judged, or steps.
@@ -104,4 +132,29 @@ func ConclusionOf(end *sim.TraceEnd) (*Conclusion, error) {
 		v.Because = slices.DeleteFunc(v.Because, func(e Evidence) bool { return e.Text == "" })
 	}
 	return c, nil
+}
+
+// WithConclusion returns a trace whose end line says something else of the run: what change makes of the conclusion that it has.
+func WithConclusion(trace []byte, change func(*Conclusion)) ([]byte, error) {
+	last := bytes.LastIndex(trace, []byte("\n{\"end\":")) + 1
+	var end sim.TraceEnd
+	if last == 0 || json.Unmarshal(trace[last:], &end) != nil {
+		return nil, errors.New("the trace has no end line")
+	}
+	c, err := ConclusionOf(&end)
+	if err != nil {
+		return nil, err
+	}
+	if c == nil {
+		c = &Conclusion{}
+	}
+	change(c)
+	if end.About, err = c.JSON(); err != nil {
+		return nil, err
+	}
+	line, err := end.Line()
+	if err != nil {
+		return nil, err
+	}
+	return append(bytes.Clone(trace[:last]), line...), nil
 }

@@ -1,13 +1,8 @@
 package reports
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
-
-	"github.com/informersim/informersim/sim"
 )
 
 // A Twin is the nearest run that passes: one with one thing changed. It is looked for when a report is made of a run that fails, and kept in
@@ -78,25 +73,5 @@ func WithTwin(trace []byte, t *Twin) ([]byte, error) {
 	if t == nil {
 		return trace, nil
 	}
-	last := bytes.LastIndex(trace, []byte("\n{\"end\":")) + 1
-	var end sim.TraceEnd
-	if last == 0 || json.Unmarshal(trace[last:], &end) != nil {
-		return nil, errors.New("the trace has no end line")
-	}
-	c, err := ConclusionOf(&end)
-	if err != nil {
-		return nil, err
-	}
-	if c == nil {
-		c = &Conclusion{}
-	}
-	c.Twin = t
-	if end.About, err = c.JSON(); err != nil {
-		return nil, err
-	}
-	line, err := end.Line()
-	if err != nil {
-		return nil, err
-	}
-	return append(bytes.Clone(trace[:last]), line...), nil
+	return WithConclusion(trace, func(c *Conclusion) { c.Twin = t })
 }

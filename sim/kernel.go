@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -389,6 +390,15 @@ func (k *Kernel) AbandonStep() {
 	}
 	k.inStep = false
 	k.tellStepEnd(k.choice, k.hash.end(k.draws))
+}
+
+// UnderWay returns the choice of the step under way, with the random numbers that it has drawn so far; ok is false between two steps.
+func (k *Kernel) UnderWay() (p Pick, ok bool) {
+	if !k.inStep {
+		return Pick{}, false
+	}
+	c := k.choice
+	return Pick{Actor: k.ActorName(c.Actor), Kind: c.Kind, Target: c.Target, Draws: slices.Clone(k.draws)}, true
 }
 
 // pick lets the strategy pick, and removes its pick from the ready set.

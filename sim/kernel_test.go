@@ -172,6 +172,29 @@ func TestAbandonedStepIsToldOnce(t *testing.T) {
 	}
 }
 
+// The choice of a step that is not over is known, with the numbers that it has drawn so far: a run that is cut off there can be made again.
+func TestUnderWay(t *testing.T) {
+	k := NewKernel(Options{Strategy: NewFIFO()})
+	f := &fake{name: "a"}
+	id := k.Register(f)
+	var during Pick
+	f.apply = func(Choice) {
+		drawn := k.Stream("s").Uint64()
+		var ok bool
+		if during, ok = k.UnderWay(); !ok || len(during.Draws) != 1 || during.Draws[0] != drawn {
+			t.Errorf("%+v, %v; %d was drawn", during, ok, drawn)
+		}
+	}
+	k.Offer(id, kindTestAct, 7)
+	run(t, k, 1)
+	if during.Actor != "a" || during.Kind != kindTestAct || during.Target != 7 {
+		t.Errorf("the choice is %+v", during)
+	}
+	if p, ok := k.UnderWay(); ok {
+		t.Errorf("between two steps, it is %+v", p)
+	}
+}
+
 func TestEveryPartOfAStepIsHashed(t *testing.T) {
 	type variant struct {
 		name   string

@@ -141,11 +141,17 @@
 //
 // Go ends the process when a goroutine of the program panics, when it calls os.Exit or log.Fatal, and when the test runs into
 // its time limit. The engine then prints which test and seed it was, how far the run got, what was logged last, and where the
-// trace so far is: it has no end, and to replay it is to run its seed again. An engine that dies is reported by the test, with
-// the same trace.
+// trace so far is. An engine that dies is reported by the test, with the same trace.
 //
 // A goroutine that never waits is a hot loop: it keeps time from passing. After [Options.RealQuiescenceTimeout] the test fails
 // with the goroutine's stack, and the trace so far is kept.
+//
+// Both are shrunk, too, as long as other failures are, in further processes of the test's executable, which are told to run only this test: what the test does before Run happens in each of them, and
+// so does TestMain. A run counts that ends its process by the same panic, from the same calls, or by the same exit status and last words, or that hangs it in the same function. What is left is printed after Go's own message, its trace takes the place of the
+// first one and repeats. Of a trace that could not be shrunk, the seed is run again.
+//
+// Nobody waits for what is said after the end of a test that writes to a terminal or a file, as where go test is given no package. Then the next run of the test shrinks it, before it replays it. The go command waits for a
+// tenth of its -timeout, at least for five seconds. After a time limit there is no shrinking, nor for a test of a *testing.B, of a t of another library than Ginkgo, or on Windows.
 //
 // # Flags
 //

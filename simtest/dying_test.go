@@ -39,7 +39,7 @@ func childIn(t *testing.T, dir string, env ...string) (out string, err error) {
 
 // dies makes runs in which a goroutine of the user's ends the process, a minute after the second write.
 func dies(t *testing.T, how func()) {
-	simtest.Run(t, simtest.Options{Seeds: 2, Mix: "none"}, func(env *simtest.Env) {
+	simtest.Run(t, simtest.Options{Seeds: 2, Mix: "none", Shrink: -1}, func(env *simtest.Env) {
 		env.Create(configMap("a", "0"), configMap("b", "0"))
 		go func() {
 			select {
@@ -212,7 +212,7 @@ func TestHotLoop(t *testing.T) {
 		env.Advance(time.Hour)
 	}
 	if isChild() {
-		o := simtest.Options{Seeds: 1, Mix: "none", RealQuiescenceTimeout: 300 * time.Millisecond}
+		o := simtest.Options{Seeds: 1, Mix: "none", Shrink: -1, RealQuiescenceTimeout: 300 * time.Millisecond}
 		if os.Getenv(fixedEnv) == "slow" {
 			o.RealQuiescenceTimeout = time.Hour
 		}

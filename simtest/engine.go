@@ -93,7 +93,7 @@ const noEngine = "it does not work as an engine of tests, perhaps because it is 
 
 // greet exchanges versions.
 func (e *engine) greet() error {
-	own := wire.Greeting{Protocol: wire.Protocol, Release: release}
+	own := wire.Greeting{Protocol: wire.Protocol, Release: release, Program: program()}
 	e.box = newBlackBox(&own)
 	defer e.box.unlink()
 	if err := wire.New(wire.Hello).JSON(own).Send(e.in); err != nil {
@@ -125,6 +125,9 @@ func (e *engine) stop() {
 func (e *engine) lost(err error) error {
 	if !errors.Is(err, io.EOF) && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("talking to the engine: %w", err)
+	}
+	if e.cmd == nil {
+		return errors.New("the engine has no more to do, or has ended")
 	}
 	<-e.gone
 	how := "it has exited"

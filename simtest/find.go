@@ -39,6 +39,10 @@ func Find(t TB, o Options, body func(env *Env)) *Finding {
 	t.Helper()
 	asked := o.Shrink > 0
 	r := newRunner(t, o, body)
+	if againFor.test != "" {
+		r.makeAgain()
+		return nil
+	}
 	r.data.MutationDetector = cmp.Or(r.data.MutationDetector, int(Off))
 	switch {
 	case flags.replay != "":

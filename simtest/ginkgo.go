@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -112,4 +113,55 @@ var sectionTitle = regexp.MustCompile(`^  \S[^\n]*\n    \S`)
 // specCommand returns the command that runs only one spec.
 func specCommand(command, pkg, name string) string {
 	return fmt.Sprintf("%s %s -ginkgo.focus=%s", command, shellQuote(pkg), shellQuote(regexp.QuoteMeta(name)+"$"))
+}
+
+// specArgs returns the arguments of a process that runs only one spec; nil if the test that runs the specs is not found.
+func specArgs(args []string, words int, name string) []string {
+	suite := suiteOf(allStacks())
+	if suite == "" {
+		return nil
+	}
+	flags := withoutSelection(args[:len(args)-words])
+	return workerArgs(slices.Concat([]string{"-ginkgo.focus=" + regexp.QuoteMeta(name) + "$"}, flags, args[len(args)-words:]), words, testPattern(suite))
+}
+
+// withoutSelection leaves out of flags, and their values, those that are not for one spec.
+func withoutSelection(flags []string) (kept []string) {
+	for n := 0; n < len(flags); n++ {
+		name, _, whole := strings.Cut(flags[n], "=")
+		if !slices.Contains(notForOneSpec, strings.TrimLeft(name, "-")) {
+			kept = append(kept, flags[n])
+		} else if !whole {
+			n++ // its value
+		}
+	}
+	return kept
+}
+
+// notForOneSpec are Ginkgo's flags that say which specs are run, and what would be written by several processes.
+var notForOneSpec = []string{
+	"ginkgo.focus", "ginkgo.focus-file", "ginkgo.parallel.process", "ginkgo.parallel.total", "ginkgo.parallel.host",
+	"ginkgo.json-report", "ginkgo.junit-report", "ginkgo.teamcity-report", "ginkgo.gojson-report",
+}
+
+// allStacks returns the stacks of all goroutines.
+func allStacks() string {
+	for size := 1 << 20; ; size *= 2 {
+		buf := make([]byte, size)
+		if n := runtime.Stack(buf, true); n < size {
+			return string(buf[:n])
+		}
+	}
+}
+
+// suiteCall matches the call of RunSpecs, and the function that calls it.
+var suiteCall = regexp.MustCompile(`(?m)^` + ginkgoPath + `[^\n(]*\.RunSpecs\([^\n]*\n[^\n]*\n[^\n]*\.(Test[^\n(.]*)\(`)
+
+// suiteOf returns the name of the test that runs Ginkgo's specs, which it waits for meanwhile; "" if it is not among the goroutines.
+func suiteOf(stacks string) string {
+	m := suiteCall.FindStringSubmatch(stacks)
+	if m == nil {
+		return ""
+	}
+	return m[1]
 }

@@ -67,7 +67,7 @@ func TestMutatedCachesAreFound(t *testing.T) {
 	if err == nil {
 		t.Fatalf("a changed cache passes:\n%s", out)
 	}
-	wantIn(t, out, append(advice, "the process died during a run: "+t.Name()+", seed 3", "TestMutatedCachesAreFound-3.trace.jsonl")...)
+	wantIn(t, out, append(advice, "the process died during a run: "+t.Name()+", seed 3", "TestMutatedCachesAreFound-3.trace.jsonl", "FAIL  the process died: panic: cache *v1.ConfigMap modified", "shrunk from ")...)
 	out, err = childIn(t, dir) // which replays that trace first
 	if err == nil {
 		t.Fatalf("the trace of a changed cache passes:\n%s", out)

@@ -32,6 +32,9 @@ func Run(t TB, o Options, body func(env *Env)) {
 	r := newRunner(t, o, body)
 	r.first = isFirst(t)
 	switch {
+	case againFor.test != "":
+		r.makeAgain()
+		return
 	case r.first && workerFor == t.Name():
 		r.work()
 	case flags.replay != "":
@@ -59,13 +62,14 @@ type runner struct {
 	o       *Options
 	data    wire.Options
 	body    func(*Env)
-	pkg     string // the import path of the test
-	line    string // the command that runs only this test
-	pinned  string // the flags of it that take the place of options
-	number  int    // of this call among those of the test, 0 if that is not known
-	first   bool   // no other Run of this test has been made
-	folder  string // the test's, in which traces are kept; "" to keep none
-	traces  string // what -simtest.traces names, as far as this runner keeps traces
+	pkg     string   // the import path of the test
+	line    string   // the command that runs only this test
+	pinned  string   // the flags of it that take the place of options
+	alone   []string // the arguments with which another process runs only this test, nil if none can
+	number  int      // of this call among those of the test, 0 if that is not known
+	first   bool     // no other Run of this test has been made
+	folder  string   // the test's, in which traces are kept; "" to keep none
+	traces  string   // what -simtest.traces names, as far as this runner keeps traces
 	schemes []*k8sruntime.Scheme
 	hooks   []Object // the configurations of webhooks
 	roles   []Object // those of Options.Roles, and what they are for
@@ -124,6 +128,7 @@ func newRunner(t TB, o Options, body func(env *Env)) *runner {
 		if err := r.openTraces(); err != nil {
 			fatal(t, "simtest: -simtest.traces=%s: no trace can be kept there: %v", flags.traces, err)
 		}
+		r.alone = r.againArgs()
 	}
 	return r
 }
@@ -266,7 +271,7 @@ func (r *runner) job(mode wire.Mode, seed uint64, file string) (*wire.Result, []
 	defer e.release()
 	defer collectSeldom()()
 	task := wire.Task{
-		Mode: mode, Test: r.t.Name(), Run: r.number, Package: r.pkg, Command: r.line, Seeded: bubble.Seeded(), Folder: r.folder, Traces: r.traces, Worker: workerFor != "", Seed: seed, File: file,
+		Mode: mode, Test: r.t.Name(), Run: r.number, Package: r.pkg, Command: r.line, Again: r.alone, Seeded: bubble.Seeded(), Folder: r.folder, Traces: r.traces, Worker: workerFor != "", Seed: seed, File: file,
 		Verify: flags.verify || r.o.Verify, Shrink: r.o.Shrink, Options: r.data,
 	}
 	if flags.shrink != 0 {
@@ -278,7 +283,10 @@ func (r *runner) job(mode wire.Mode, seed uint64, file string) (*wire.Result, []
 		}
 	}
 	r.current, r.shrinking, r.replaying = nil, "", mode == wire.Replay || mode == wire.Retry
-	res, trace, err := r.serve(e, wire.New(wire.Job).JSON(task))
+	res, trace, err := (*wire.Result)(nil), []byte(nil), e.send(wire.New(wire.Job).JSON(task))
+	if err == nil {
+		res, trace, err = r.serve(e)
+	}
 	if err != nil {
 		err = errors.New(r.engineDied(e, err, seed))
 		e.forget()
@@ -286,11 +294,8 @@ func (r *runner) job(mode wire.Mode, seed uint64, file string) (*wire.Result, []
 	return res, trace, err
 }
 
-// serve sends a job and does what the engine says until it is done.
-func (r *runner) serve(e *engine, job *wire.Packet) (*wire.Result, []byte, error) {
-	if err := e.send(job); err != nil {
-		return nil, nil, err
-	}
+// serve does what the engine says until the job is done.
+func (r *runner) serve(e *engine) (*wire.Result, []byte, error) {
 	for {
 		m, err := e.receive()
 		if err != nil {
@@ -328,7 +333,7 @@ func (r *runner) bubble(e *engine, seed uint64, interleave, detect bool) error {
 	defer func() { utilrand.Seed(int64(randv2.Uint64())) }() // as bubble does with the others
 	// With one processor, goroutines of the user's that wake at the same time take turns in the same order every time, so which of
 	// them is first to add to a queue does not depend on which processor is faster. The race detector shuffles them even so.
-	err := bubble.Run(seed, bubble.Options{QuiescenceTimeout: r.o.RealQuiescenceTimeout, OneProcessor: true, Interleave: interleave, LocksRest: true}, w.loop)
+	err := bubble.Run(seed, bubble.Options{QuiescenceTimeout: r.o.RealQuiescenceTimeout, OneProcessor: true, Interleave: interleave, LocksRest: true, Many: againFor.limit > 0}, w.loop)
 	w.ended.Store(true)
 	w.close()
 	w.log.close()

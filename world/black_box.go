@@ -2,6 +2,7 @@ package world
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"regexp"
@@ -16,6 +17,8 @@ type blackBox struct {
 	trace *os.File // that of the run in progress grows here, for the test
 	end   *os.File // the end of the log, for this side
 	crash *os.File // what Go says of the panic that ends the test's process
+
+	another *Another // whose files these are, nil if they are the test's
 }
 
 func openBox(g wire.Greeting) *blackBox {
@@ -81,8 +84,46 @@ func (b *blackBox) log() []byte {
 // maxCrash bounds what is read of a crash: a fatal error's stacks may be those of thousands of goroutines.
 const maxCrash = 64 << 10
 
-// died returns the panic or the fatal error of which the test's process has died, "" if it was something else.
+// died returns the panic or the fatal error of which the test's process has died, "" if it was something else. Of another process it also tells how it
+// has exited.
 func (b *blackBox) died() string {
+	crash := b.panicked()
+	if b.another == nil {
+		return crash
+	}
+	code, printed := b.another.End()
+	if rest, is := strings.CutPrefix(crash, unknownFatal); is {
+		if what := fatalError.FindString(printed); what != "" {
+			crash = what + rest
+		}
+	}
+	if crash != "" || code < 0 {
+		return crash
+	}
+	crash = fmt.Sprintf("%s%d", reports.Exited, code)
+	if last := lastPrinted(printed); last != "" {
+		crash += ": " + last
+	}
+	return crash
+}
+
+// klogFatal is the head of klog's last line, which has the number of the process, and comes before the stacks of all goroutines.
+var klogFatal = regexp.MustCompile(`(?m)^F\d{4} \S+ +\d+ (.+)$`)
+
+// lastPrinted returns what a process has printed last: of klog.Fatal, why.
+func lastPrinted(text string) string {
+	if all := klogFatal.FindAllStringSubmatch(text, -1); len(all) > 0 {
+		return all[len(all)-1][1]
+	}
+	text = strings.TrimSpace(text)
+	return text[strings.LastIndexByte(text, '\n')+1:]
+}
+
+// fatalError is the line in which Go's runtime says what is fatal.
+var fatalError = regexp.MustCompile(`(?m)^fatal error: .+$`)
+
+// panicked returns the panic or the fatal error that is in the file.
+func (b *blackBox) panicked() string {
 	if b.crash == nil {
 		return ""
 	}
@@ -92,7 +133,7 @@ func (b *blackBox) died() string {
 	}
 	text := string(data)
 	if strings.HasPrefix(strings.TrimLeft(text, "\n"), "goroutine ") { // the runtime writes the first line of a fatal error to stderr only
-		text = "fatal error: the process's own output says which\n" + text
+		text = unknownFatal + "\n" + text
 	}
 	return reports.PanicOf(text)
 }

@@ -309,3 +309,26 @@ func TestLogOfAFailure(t *testing.T) {
 		t.Errorf("a long line becomes %q", s)
 	}
 }
+
+// A process that dies when its run is over takes nothing with it: the failure that the run has found is told, and the trace of a run that has found none says that it died.
+func TestDeathAtTheEndOfARun(t *testing.T) {
+	for _, fails := range []bool{true, false} {
+		f, _ := startServe(t, sameVersion)
+		last := askFor(wire.AskSettle, 0)
+		if fails {
+			last = askFor(wire.AskFail, 0, "it holds", "it does not")
+		}
+		f.next, f.diesAfter = script(creation(t), askFor(wire.AskAdvance, time.Minute), last), true
+		task := newTask()
+		task.Folder, task.Options.Mix = t.TempDir(), "none"
+		f.job(task)
+		said := f.last()
+		contains(t, said, "simtest: the process died during a run: TestX, seed 1\n")
+		if strings.Contains(said, "The run had failed:\n\n") != fails || strings.Contains(said, "FAIL  it holds at step ") != fails {
+			t.Errorf("fails: %v:\n%s", fails, said)
+		}
+		if trace := readFile(t, filepath.Join(task.Folder, traceOfX)); endless(trace) == fails {
+			t.Errorf("fails: %v; the trace ends: %v", fails, !endless(trace))
+		}
+	}
+}

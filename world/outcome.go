@@ -36,6 +36,11 @@ type outcome struct {
 	page       string        // the file with its HTML report, "" for none
 	twin       *reports.Twin // the nearest run that passes, nil if it was not looked for
 	cutOff     bool          // it was made because the trace of another has no end
+	played     bool          // it has come to the end of the trace of another that was cut off
+	dead       bool          // it has ended its process
+	crash      string        // of what, "" if that is not known
+	tail       []byte        // the end of its log then
+	next       *sim.Pick     // the choice of the step in which it was cut off, nil for none
 
 	own        []string // the clients of the body's own
 	inForce    []string // the faults that last at the end
@@ -121,12 +126,17 @@ func (o *outcome) close(trace *sim.TraceWriter) error {
 	return trace.Close(r.Verdict(), about)
 }
 
+// read returns a reader of the run's trace.
+func (o *outcome) read() (*sim.TraceReader, error) {
+	return sim.NewTraceReader("the run", bytes.NewReader(o.trace.Bytes()))
+}
+
 // story returns the last events of the trace.
 func (o *outcome) story() []reports.Line {
 	if o.trace.Len() == 0 {
 		return nil
 	}
-	tr, err := sim.NewTraceReader("the run", bytes.NewReader(o.trace.Bytes()))
+	tr, err := o.read()
 	if err != nil {
 		return nil // the run failed before it began
 	}

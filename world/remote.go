@@ -79,7 +79,7 @@ func (r *remote) trip(flags byte, d time.Duration) {
 	r.trips++
 	r.moved = flags&wire.Checks == 0
 	r.checked = r.w.cluster.Store().Revision()
-	p := wire.New(wire.Do).Byte(flags).Num(int64(r.w.flight.next)).Duration(d)
+	p := wire.New(wire.Do).Byte(flags).Num(int64(r.w.flight.step)).Duration(d)
 	p.Num(int64(r.w.kernel.Steps())).Num(r.w.cluster.Store().Revision()).Num(int64(r.w.run.FaultTotal())).Append(&r.objects).Append(&r.records).Append(&r.actions)
 	r.objects.Reset()
 	r.records.Reset()

@@ -22,16 +22,18 @@ type runner struct {
 	host    *Host
 	box     *blackBox
 	beside  *managers
+	program *wire.Program // the test's, nil if it cannot be started once more
 
 	o         *options
 	mapper    *resourceMapper
 	result    wire.Result
-	trace     []byte        // of the run that the result is about
-	replaying bool          // the task's trace is
-	twin      *reports.Twin // of which that tells
-	shrinking string        // the report of the failure that is being shrunk, "" for none
-	placed    string        // the file in Task.Traces that is this job's, "" for none yet
-	spare     string        // the temporary file that is this job's, "" for none
+	trace     []byte              // of the run that the result is about
+	replaying bool                // the task's trace is
+	told      *reports.Conclusion // what that says of its run's end
+	search    *shrinker           // of the failure that is being shrunk, nil for none
+	shrinking string              // the report of the failure that is being shrunk, "" for none
+	placed    string              // the file in Task.Traces that is this job's, "" for none yet
+	spare     string              // the temporary file that is this job's, "" for none
 }
 
 // run does the job.
@@ -202,6 +204,9 @@ func seedIn(file string) (uint64, bool) {
 // replayFile replays a trace. As a retry, one that no longer fits the program is not a failure: its seed is run again instead.
 func (r *runner) replayFile() error {
 	file, retry := r.task.File, r.task.Mode == wire.Retry
+	if retry {
+		r.simplify(file)
+	}
 	res, err := r.replay()
 	switch {
 	case errors.As(err, new(*unreadableError)) && retry:
@@ -226,13 +231,13 @@ func (r *runner) replayFile() error {
 		r.logf("%s no longer fits the program (%v): running its seed again. %s", file, onOneLine(res.replay.Error()), r.whyNoReplay(res.header))
 		return r.seed(res.header.Seed)
 	case res.failed():
-		if res.replay == nil && r.twin != nil {
-			res.tellOf(r.twin)
+		if res.replay == nil && r.told.Twin != nil {
+			res.tellOf(r.told.Twin)
 		}
 		if page := pageFile(file); r.storePage(r.path(page), res.trace.Bytes()) {
 			res.page = page
 		}
-		r.result.Same = res.replay == nil && !res.cutOff
+		r.result.Same = res.replay == nil && (!res.cutOff || r.hangsAgain(res))
 		r.report(res, file)
 	case res.replay != nil:
 		return r.differs(file, res)
@@ -258,7 +263,7 @@ func (r *runner) replay() (*outcome, error) {
 	if err != nil {
 		return nil, &unreadableError{err}
 	}
-	r.replaying, r.twin = true, twinIn(data)
+	r.replaying, r.told = true, conclusionIn(data)
 	defer func() { r.replaying = false }()
 	var res *outcome
 	started := r.host.Now()
@@ -280,13 +285,15 @@ func (r *runner) replay() (*outcome, error) {
 			r.result.OtherRun = n
 			return nil, nil
 		}
-		if endless(data) {
+		cut := endless(data)
+		if cut && !r.told.Repeats {
 			r.logf("%s is the trace of a run during which its process died or hung, or its end is missing: running its seed again", r.task.File)
 			res := r.play(source{header: h})
 			res.cutOff = true
 			return res, nil
 		}
-		again := r.play(source{header: h, replay: sim.NewReplay(tr)})
+		again := r.play(source{header: h, replay: sim.NewReplay(tr), cut: cut, next: r.told.Next})
+		again.cutOff = cut
 		if res == nil || again.replay == nil || again.steps > res.steps {
 			res = again
 		}
@@ -331,13 +338,21 @@ func (r *runner) play(s source) *outcome {
 	w.finish(res)
 	w.manager.end()
 	r.endBubble(w.remote.early, res)
+	if errors.Is(r.peer.gone, errGone) && res.violation == nil {
+		w.flight.cutOff(false) // as its processes were told to end
+	}
 	if w.flight.cut {
 		res = w.flight.outcome(res)
 	} else if err := res.close(w.flight.trace); err != nil && res.err == nil { // now that it is known what the run has left behind
 		res.err = err
 	}
-	if r.peer.gone != nil {
+	switch {
+	case r.box.another != nil:
+	case r.peer.gone != nil:
 		r.died(s, w.flight, res)
+	}
+	if s.cut && w.flight.cut {
+		res.played = s.replay.Done()
 	}
 	if s.replay != nil && !w.flight.cut {
 		res.replay = s.replay.Finish()

@@ -29,6 +29,12 @@ type Host struct {
 	Kubernetes func() (*Manager, error)
 	// Interrupted returns, when the test has ended, the signal by which somebody has ended it and its process group; "" if nobody has, as far as is known.
 	Interrupted func() string
+	// Stopped reports whether somebody has ended that process group by now, also after the test has ended by itself.
+	Stopped func() bool
+	// Again starts a test's program once more, with these arguments and more of an environment. The process is killed when the limit is over.
+	Again func(p *wire.Program, args, env []string, limit time.Duration) (*Another, error)
+	// Awaited reports, when the test has ended, whether somebody reads Stderr until the engine has, too. The process has that number which has started the test.
+	Awaited func(parent int) bool
 }
 
 // Serve makes the runs that the test process at the other end of in and out asks for, until the end of in. It returns an error if the other side
@@ -78,11 +84,12 @@ func Serve(in io.Reader, out io.Writer, host Host) error {
 		if m.JSON(&task); m.Err() != nil {
 			return m.Err()
 		}
-		r := &runner{peer: p, task: &task, mappers: mappers, host: &host, box: box, beside: beside}
+		r := &runner{peer: p, task: &task, mappers: mappers, host: &host, box: box, beside: beside, program: test.Program}
 		r.run()
 		last = r
 		if p.gone == nil {
 			p.send(wire.New(wire.Finished).JSON(r.result).Bytes(r.trace))
+			r.tellLate()
 		}
 	}
 }

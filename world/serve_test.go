@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -32,7 +33,9 @@ type fakeTest struct {
 
 	stuckAt    int  // the number of the Do after which a goroutine never rests; 0 for none
 	stuckAfter bool // it does not rest after the run
+	diesAfter  bool // the process ends when the run is over
 	refuse     bool // no bubble can be made
+	another    bool // the engine has started it
 }
 
 // action is one of a Do, with what the tests look at.
@@ -56,16 +59,27 @@ func host(stderr io.Writer) Host {
 		}
 		_, err = f.Write(data)
 		return f.Name(), errors.Join(err, f.Close())
-	}, Interrupted: func() string { return "" }}
+	}, Interrupted: func() string { return "" }, Stopped: func() bool { return false }, Awaited: func(int) bool { return true },
+		Again: func(*wire.Program, []string, []string, time.Duration) (*Another, error) {
+			return nil, errors.New("there is one process only")
+		}}
 }
 
 func startServe(t *testing.T, greeting wire.Greeting) (*fakeTest, wire.Greeting) {
 	t.Helper()
+	return startServeOn(t, greeting, func(*Host) {})
+}
+
+// startServeOn is startServe on a host that differs.
+func startServeOn(t *testing.T, greeting wire.Greeting, change func(*Host)) (*fakeTest, wire.Greeting) {
+	t.Helper()
 	ourIn, theirOut := io.Pipe()
 	theirIn, ourOut := io.Pipe()
 	f := &fakeTest{t: t, in: ourIn, out: ourOut, served: make(chan error, 1)}
+	h := host(&f.stderr)
+	change(&h)
 	go func() {
-		err := Serve(theirIn, theirOut, host(&f.stderr))
+		err := Serve(theirIn, theirOut, h)
 		theirOut.Close()
 		f.served <- err
 	}()
@@ -87,6 +101,9 @@ func (f *fakeTest) send(p *wire.Packet) {
 func (f *fakeTest) receive() *wire.Message {
 	f.t.Helper()
 	m, err := wire.Receive(f.in)
+	if err != nil && f.another {
+		runtime.Goexit() // the engine has no more to do for it
+	}
 	if err != nil {
 		f.t.Fatalf("receiving: %v", err)
 	}
@@ -141,6 +158,11 @@ func actions(t *testing.T, m *wire.Message) (all []action) {
 func (f *fakeTest) job(task wire.Task) (res wire.Result) {
 	f.t.Helper()
 	f.send(wire.New(wire.Job).JSON(task))
+	return f.serve()
+}
+
+// serve does what the engine says.
+func (f *fakeTest) serve() (res wire.Result) {
 	for {
 		m := f.receive()
 		switch m.Kind {
@@ -177,9 +199,13 @@ func (f *fakeTest) job(task wire.Task) (res wire.Result) {
 			}
 			f.send(p)
 		case wire.End:
-			if f.stuckAfter {
+			switch {
+			case f.stuckAfter:
 				f.send(stuck)
 				continue
+			case f.diesAfter:
+				f.out.Close()
+				return res
 			}
 			f.send(wire.New(wire.Ended).Flag(false).Flag(false).Text("").Bytes(nil))
 		case wire.Finished:

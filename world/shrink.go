@@ -1,7 +1,6 @@
 package world
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,16 +13,18 @@ import (
 // optionShrunk, in the header's options of a shrunk trace, gives its original size.
 const optionShrunk = "shrunkFrom"
 
-// shrinker looks for a simpler run that breaks the same property.
+// shrinker looks for a simpler run that fails in the same way.
 type shrinker struct {
 	r        *runner
 	header   sim.Header
-	property string
+	play     func(source) *outcome
+	same     func(*outcome) bool // whether a run fails as the one that is to be simpler
+	spoils   func(*outcome) bool // whether no run can follow this one
 	deadline time.Time
 	maxSteps uint64
 	best     *outcome   // the simplest run so far
 	picks    []sim.Pick // with which it is made
-	failed   bool       // a run has failed the test, or the test is gone
+	failed   bool       // a run has spoilt the search
 }
 
 // shrink simplifies a failure within its time limit: with goroutines that are not interleaved, without faults, with fewer, with an end that is as orderly as possible, with
@@ -31,33 +32,55 @@ type shrinker struct {
 // which tells of the nearest run that passes.
 func (r *runner) shrink(res *outcome) *outcome {
 	limit := r.task.Shrink
+	if res.stuck && r.mayBeSimpler(res) {
+		r.store(res) // the test may end meanwhile
+		if simpler := r.simplerElsewhere(res); simpler != nil {
+			return simpler
+		}
+		return res
+	}
 	if limit <= 0 || res.violation == nil || res.escaped != nil || res.testFailed || res.stuck || r.peer.gone != nil || r.o.Strategy == fifo {
 		return res
 	}
-	tr, err := sim.NewTraceReader("the run", bytes.NewReader(res.trace.Bytes()))
-	var picks []sim.Pick
-	if err == nil {
-		picks, err = sim.ReadPicks(tr)
-	}
+	picks, err := res.picks()
 	if err != nil {
 		r.logf("the failure was not shrunk: %v", err)
 		return res
 	}
-	s := &shrinker{r: r, property: res.violation.Property, deadline: r.host.Now().Add(limit), maxSteps: 2*res.steps + 1000, best: res, picks: picks}
+	s := &shrinker{
+		r: r, play: r.play, deadline: r.host.Now().Add(limit), maxSteps: 2*res.steps + 1000, best: res, picks: picks,
+		same: func(other *outcome) bool {
+			return other.violation != nil && other.violation.Property == res.violation.Property && other.escaped == nil
+		},
+		spoils: func(other *outcome) bool { return other.testFailed || other.stuck || r.peer.gone != nil },
+	}
 	s.header = res.header
 	s.header.Options = maps.Clone(res.header.Options)
-	s.header.Options[optionShrunk] = fmt.Sprintf("%d steps, %d faults", res.steps, res.faults)
+	s.header.Options[optionShrunk] = res.size()
 	// A run that is tried may end the test's process; the failure that is being shrunk must not be lost with it.
-	r.shrinking = r.text(res, r.store(res))
-	defer func() { r.shrinking = "" }()
+	r.shrinking, r.search = r.text(res, r.store(res)), s
+	defer func() { r.shrinking, r.search = "", nil }()
+	s.search(res, picks)
+	return s.best
+}
+
+// search reduces the picks of a run, and looks for the nearest run that passes.
+func (s *shrinker) search(res *outcome, picks []sim.Pick) {
 	s.reduce(picks)
-	if s.best.faults == res.faults && s.best.steps == res.steps && interleaves(&s.best.header) == interleaves(&res.header) {
-		s.best, s.picks = res, picks // another run of that size is not simpler
+	if !s.isSimpler(res) {
+		s.best, s.picks = res, picks
 	}
 	if !s.failed {
 		s.twin(s.best, s.picks)
 	}
-	return s.best
+}
+
+// size is what a shrunk trace says of the run that it comes from.
+func (o *outcome) size() string { return fmt.Sprintf("%d steps, %d faults", o.steps, o.faults) }
+
+// isSimpler reports whether the best run is simpler than that one: another run of its size is not.
+func (s *shrinker) isSimpler(than *outcome) bool {
+	return s.best.faults != than.faults || s.best.steps != than.steps || interleaves(&s.best.header) != interleaves(&than.header)
 }
 
 // reduce looks for few picks with which the run still breaks; the rest of the run follows fifo. Faults are removed first, then the
@@ -93,11 +116,11 @@ func (s *shrinker) takeTurns(picks []sim.Pick) {
 
 func (s *shrinker) over() bool { return !s.r.host.Now().Before(s.deadline) || s.failed }
 
-// breaks reports whether a run with these picks breaks the same property, and keeps it if it is simpler than the best.
+// breaks reports whether a run with these picks fails in the same way, and keeps it if it is simpler than the best.
 func (s *shrinker) breaks(picks []sim.Pick) bool {
-	res := s.r.play(source{header: s.header, picks: &picks, maxSteps: s.maxSteps})
-	s.failed = s.failed || res.testFailed || res.stuck || s.r.peer.gone != nil
-	if res.violation == nil || res.violation.Property != s.property || res.escaped != nil {
+	res := s.play(source{header: s.header, picks: &picks, maxSteps: s.maxSteps})
+	s.failed = s.failed || s.spoils(res)
+	if !s.same(res) {
 		return false
 	}
 	if res.faults < s.best.faults || res.faults == s.best.faults && res.steps <= s.best.steps {

@@ -38,6 +38,10 @@ func newStrategy(name string, seed uint64, rate sim.FaultRate) (sim.Strategy, er
 // choose sets up what makes the run's choices: a strategy, or what repeats another run. The strategy's own faults spare the helpers' client.
 func (w *world) choose(s source) (tape sim.Tape, err error) {
 	switch {
+	case s.replay != nil && s.cut:
+		c := newCutReplay(s.replay, w.seed, s.next)
+		w.strategy = c
+		return c, nil
 	case s.replay != nil:
 		w.strategy = s.replay
 		return s.replay, nil

@@ -27,8 +27,8 @@ func (s *shrinker) twin(res *outcome, picks []sim.Pick) {
 		if t.Tried == twinTries || s.over() {
 			break
 		}
-		other := s.r.play(source{header: s.header, picks: new(slices.Delete(slices.Clone(picks), n, n+1)), maxSteps: s.maxSteps})
-		if s.failed = s.failed || other.testFailed || other.stuck || s.r.peer.gone != nil; s.failed {
+		other := s.play(source{header: s.header, picks: new(slices.Delete(slices.Clone(picks), n, n+1)), maxSteps: s.maxSteps})
+		if s.failed = s.failed || s.spoils(other); s.failed {
 			break
 		}
 		t.Tried++
@@ -47,26 +47,30 @@ func (s *shrinker) twin(res *outcome, picks []sim.Pick) {
 
 // tellOf puts the nearest run that passes into the run's trace.
 func (o *outcome) tellOf(t *reports.Twin) {
-	trace, err := reports.WithTwin(o.trace.Bytes(), t)
-	if err != nil {
-		return // it has no end
+	if o.conclude(func(c *reports.Conclusion) { c.Twin = t }) {
+		o.twin = t
 	}
-	o.twin = t
-	o.trace = *bytes.NewBuffer(trace)
 }
 
-// twinIn returns the nearest run that passes of which a trace tells, nil if it tells of none.
-func twinIn(trace []byte) *reports.Twin {
+// conclude changes what the run's trace says of its end, and reports whether the trace has one.
+func (o *outcome) conclude(change func(*reports.Conclusion)) bool {
+	trace, err := reports.WithConclusion(o.trace.Bytes(), change)
+	if err == nil {
+		o.trace = *bytes.NewBuffer(trace)
+	}
+	return err == nil
+}
+
+// conclusionIn returns what a trace says of its run's end: nothing if it has none that can be read.
+func conclusionIn(trace []byte) *reports.Conclusion {
 	trace = bytes.TrimRight(trace, "\r\n")
 	var end sim.TraceEnd
-	if json.Unmarshal(trace[bytes.LastIndexByte(trace, '\n')+1:], &end) != nil {
-		return nil
+	if json.Unmarshal(trace[bytes.LastIndexByte(trace, '\n')+1:], &end) == nil {
+		if c, err := reports.ConclusionOf(&end); err == nil && c != nil {
+			return c
+		}
 	}
-	c, err := reports.ConclusionOf(&end)
-	if err != nil || c == nil {
-		return nil
-	}
-	return c.Twin
+	return &reports.Conclusion{}
 }
 
 // leftOut are the indices of the picks without which the run is made, in that order.
@@ -114,7 +118,7 @@ func changeOf(picks []sim.Pick, n int, steps []sim.TraceStep) string {
 
 // stepsOf returns the steps of a run's trace, as far as it can be read.
 func stepsOf(o *outcome) (steps []sim.TraceStep) {
-	tr, err := sim.NewTraceReader("the run", bytes.NewReader(o.trace.Bytes()))
+	tr, err := o.read()
 	for err == nil {
 		var s *sim.TraceStep
 		if s, err = tr.Next(); err == nil {

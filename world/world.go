@@ -79,6 +79,9 @@ type source struct {
 	replay *sim.Replay // nil for a seed
 	picks  *[]sim.Pick // another run's, to be repeated where possible; nil for none
 
+	cut  bool          // the trace is of a run that was cut off, and is to go on from there
+	next *reports.Next // with this choice; nil for none
+
 	maxSteps uint64 // instead of Options.MaxSteps; 0 for that one
 }
 
@@ -133,8 +136,8 @@ func newWorld(o *options, mapper *resourceMapper, p *peer, kubernetes *peer, s s
 	ko.Strategy = w.strategy
 	w.kernel = sim.NewKernel(ko)
 	w.bind()
-	if s.replay != nil {
-		w.kernel.Observe(s.replay)
+	if o, is := w.strategy.(sim.Observer); is {
+		w.kernel.Observe(o)
 	}
 	w.remote = newRemote(w, p)
 	w.reconciles = newReconciles(w)

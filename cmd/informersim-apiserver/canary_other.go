@@ -10,3 +10,8 @@ func newCanary() *canary { return nil }
 func (*canary) close() {}
 
 func (*canary) interrupted() string { return "" }
+
+func (*canary) stopped() bool { return false }
+
+// isProcess reports whether there is a process of that number, as far as is known.
+func isProcess(int) bool { return false }

@@ -59,6 +59,24 @@ func (c *canary) interrupted() string {
 	case <-time.After(canaryPatience):
 		return ""
 	}
+	return c.signal()
+}
+
+// stopped reports whether somebody has ended the group by now.
+func (c *canary) stopped() bool {
+	if c == nil {
+		return false
+	}
+	select {
+	case <-c.gone:
+		return c.signal() != ""
+	default:
+		return false
+	}
+}
+
+// signal returns the signal by which somebody has ended the canary, "" if it was something else.
+func (c *canary) signal() string {
 	status, ok := c.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	if !ok || !status.Signaled() {
 		return ""
@@ -69,3 +87,6 @@ func (c *canary) interrupted() string {
 	}
 	return ""
 }
+
+// isProcess reports whether there is a process of that number.
+func isProcess(number int) bool { return syscall.Kill(number, 0) != syscall.ESRCH }

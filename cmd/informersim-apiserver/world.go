@@ -48,7 +48,7 @@ func newWorldCommand() *cobra.Command {
 			}
 			return world.Serve(os.Stdin, out, world.Host{
 				Release: release, Stderr: os.Stderr, Now: time.Now, Store: storeTrace, Spare: spareTrace, Interrupted: canary.interrupted,
-				Kubernetes: startControllers,
+				Kubernetes: startControllers, Stopped: canary.stopped, Again: startAgain, Awaited: isAwaited,
 			})
 		},
 	}

@@ -49,7 +49,7 @@ func (r *runner) explain(res *reports.Run, path string) reports.Report {
 		r.warn("the trace cannot be read: %v", err)
 		return report
 	}
-	report.Story = story
+	report.Story, r.traced = story, path
 	r.addTwin(&report, path)
 	report.Replay = append([]string{"informersim replay " + reports.ShellPath(path)}, report.Replay...)
 	return report

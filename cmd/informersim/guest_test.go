@@ -1,46 +1,18 @@
 package main
 
 import (
-	"encoding/json"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/informersim/informersim/internal/defective"
 )
 
-// ending is where a handler is told of a deletion, on client-go's goroutine.
-const ending = "\th.called(call{sort: Delete, obj: obj})\n"
-
-// defective builds this program with a defect: what a deletion is told to ends the process, by a panic on a goroutine of its own.
-func defective(t *testing.T) string {
-	t.Helper()
-	file, err := filepath.Abs("../../subjects/clientgo/gates/handler.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := os.ReadFile(file)
-	if err != nil || strings.Count(string(source), ending) != 1 {
-		t.Fatalf("%v: %s should have one line %q", err, file, ending)
-	}
-	dir := t.TempDir()
-	edited, overlay, bin := filepath.Join(dir, "edited.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "informersim")
-	edits, err := json.Marshal(map[string]map[string]string{"Replace": {file: edited}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for path, text := range map[string]string{ // order: each is for itself
-		edited:  strings.Replace(string(source), ending, "\tgo func() { panic(\"a defect\") }()\n"+ending, 1),
-		overlay: string(edits),
-	} {
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if out, err := exec.Command("go", "build", "-overlay", overlay, "-o", bin, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return bin
+// defectiveProgram builds this program with a defect: what that is happens when a handler is told of a deletion, on client-go's goroutine.
+func defectiveProgram(t *testing.T, defect string) string {
+	const told = "\th.called(call{sort: Delete, obj: obj})\n"
+	return defective.Build(t, ".", "../../subjects/clientgo/gates/handler.go", told, defect+told)
 }
 
 // A run of client-go's that ends its process has a trace and is shrunk: a guest makes it again, and those that follow. Whatever makes such a run goes on.
@@ -48,7 +20,7 @@ func TestRunsThatEndTheirProcess(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds the command")
 	}
-	bin := defective(t)
+	bin := defectiveProgram(t, "\tgo func() { panic(\"a defect\") }()\n")
 	inTemp(t, map[string]string{
 		"many.sim": "resource pods\nresource configmaps\ncreate pods default/a default/b\ninformer i1 pods handlers=h1\nsettle\ninformer i2 configmaps\nhandler i2 h2\nsettle\nupdate pods default/a\n" +
 			"advance 1m\ndelete pods default/b\nsettle\n",

@@ -129,6 +129,7 @@ func TestBadInput(t *testing.T) {
 		{"run good.sim --fault-mix broken.yaml", "error: broken.yaml: fault mix: "},
 		{"run good.sim --fault-mix field.yaml", `error: field.yaml: fault mix: unknown field "rate"; write it like {name: mine, rates: {`},
 		{"run good.sim --subject stak", `error: there is no subject "stak"; did you mean "stack"?`},
+		{"run good.sim --subject client-go@builtin", "client-go@built-in is this program's own client-go"},
 		{"run good.sim --trace folder", "error: --trace: "},
 		{"run --rewrite", "error: --rewrite needs a FILE to rewrite"},
 		{"run good.sim --rewrite --seed 3", "error: --rewrite is for the transcript: leave out --seed, --strategy and --fault-mix"},

@@ -232,6 +232,7 @@ type runner struct {
 	seeds    seedRange
 	bounds   scenarios.Bounds
 	seen     *reports.Run // the last run that was made, for machines
+	traced   string       // the file with the trace of the run that was told of last, "" for none
 	// interleave is what --interleave says, or the trace that is verified.
 	interleave scenarios.Interleaving
 }

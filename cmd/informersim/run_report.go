@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 
 	"github.com/informersim/informersim/internal/outfile"
 	"github.com/informersim/informersim/reports"
@@ -45,10 +46,21 @@ func (r *runner) page(report *reports.Report) error {
 	return err
 }
 
-// writePage makes the run again to have its trace, and puts in the twin that it has.
+// writePage makes the run again to have its trace, and puts in the twin that it has. Of a run that hangs its process, which takes long and can be made only once
+// there, the trace that was kept will do.
 func (r *runner) writePage(run *reports.Run, t *reports.Twin) error {
 	if crashed(run) {
 		return errors.New("the run ends its process")
+	}
+	if run.Violation != nil && hangs(run.Violation) && r.traced != "" {
+		kept, err := os.ReadFile(r.traced)
+		if err == nil {
+			kept, err = reports.WithTwin(kept, t)
+		}
+		if err != nil {
+			return err
+		}
+		return r.storePage(kept)
 	}
 	var trace bytes.Buffer
 	o := r.options(run.Seed)

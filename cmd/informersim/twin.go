@@ -51,7 +51,14 @@ func (r *runner) tryTwin(report *reports.Report, path string) error {
 	if err != nil {
 		return err
 	}
-	f, err := foundIn(path, trace, r.options(report.Run.Seed), report.Run.Violation)
+	there := *r
+	if there.subject, err = forSearch(r.c.Context(), r.subject, report.Run.Violation); err != nil {
+		return err
+	}
+	if hangs(report.Run.Violation) && !isGuest(there.subject) {
+		return errors.New("a goroutine that never rests cannot be left behind, and this program has no guest for other runs")
+	}
+	f, err := foundIn(path, trace, there.options(report.Run.Seed), report.Run.Violation)
 	if err != nil {
 		return err
 	}

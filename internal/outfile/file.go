@@ -71,6 +71,9 @@ func openStream(ctx context.Context, path string) (*os.File, error) {
 	}
 }
 
+// Hidden is what the names of files begin with that are not complete yet. A program that is killed leaves them.
+const Hidden = ".informersim-"
+
 // beside creates a hidden file in the folder of path, with the mode and the owner that the file at path has.
 func beside(path string, mode fs.FileMode, old fs.FileInfo) (*os.File, error) {
 	switch {
@@ -80,7 +83,7 @@ func beside(path string, mode fs.FileMode, old fs.FileInfo) (*os.File, error) {
 		mode = 0o666
 	}
 	for tries := 0; ; tries++ {
-		name := filepath.Join(filepath.Dir(path), fmt.Sprintf(".informersim-%016x", rand.Uint64()))
+		name := filepath.Join(filepath.Dir(path), fmt.Sprintf("%s%016x", Hidden, rand.Uint64()))
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 		if os.IsExist(err) && tries < 100 {
 			continue

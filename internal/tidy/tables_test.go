@@ -56,6 +56,7 @@ var mayImport = map[string][]string{
 	"internal/controllermanager":          {"internal/controllermanager/basic"},
 	"internal/controllermanager/basic":    {},
 	"internal/controllermanager/beside":   {"bubble", "bubble/exchange", "internal/controllermanager/basic", "world/wire"},
+	"internal/defective":                  {},
 	"internal/hostile":                    {},
 	"internal/keytable":                   {},
 	"internal/same":                       {},

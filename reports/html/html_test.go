@@ -116,6 +116,12 @@ func TestTraceWithoutAnEnd(t *testing.T) {
 			t.Errorf("the report of a run whose process died lacks %q", want)
 		}
 	}
+	exited := rendered(t, append(bytes.Clone(trace[:last]), []byte(`{"end":"died","steps":25,"hash":"`+hashIn(t, trace[last:])+`","about":{"failure":"`+reports.Exited+`3: no luck"}}`+"\n")...))
+	for _, want := range []string{`<span class="word">DIED</span>`, "The process under test exited after step 25, at 1.413s of virtual time", "the process exited with status 3: no luck"} {
+		if !strings.Contains(exited, want) {
+			t.Errorf("the report of a run whose process exited lacks %q", want)
+		}
+	}
 	var end map[string]any
 	if err := json.Unmarshal(trace[last:], &end); err != nil {
 		t.Fatal(err)

@@ -40,6 +40,11 @@ func (t *Timeline) Ending() *Ending {
 	}
 	switch t.End.Verdict {
 	case sim.EndDied:
+		if strings.HasPrefix(t.Conclusion.Failure, reports.Exited) {
+			e.Word, e.Sentence = "DIED", "The process under test exited "+where
+			e.Advice = "Who called os.Exit, as log.Fatal and klog.Fatal do, is not known; the end of its log, if it has written one, is kept beside the trace."
+			break
+		}
 		if t.Conclusion.Failure != "" {
 			e.Word, e.Sentence = "DIED", "The process under test died "+where+", of a panic or a fatal error"
 			e.Advice = "Its own output has the whole stack; the end of its log, if it has written one, is kept beside the trace."

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -57,6 +58,23 @@ var _ = ginkgo.Describe("wrong", func() {
 		env.Advance(time.Minute)
 	}))
 	ginkgo.It("by no means", run(func(*simtest.Env) { ginkgo.Skip("not today") }))
+	ginkgo.It("on a goroutine of its own", func() {
+		o := simtest.Options{Seeds: 1, Mix: "storm", CrashProbability: 0.02}
+		simtest.Run(ginkgo.GinkgoT(), o, func(env *simtest.Env) {
+			starts := 0
+			env.Go("p", func(ctx context.Context) error {
+				if starts++; starts > 1 {
+					go func() { panic("started again") }()
+				}
+				<-ctx.Done()
+				return nil
+			})
+			for n := range 20 {
+				env.Create(configMap("m"+strconv.Itoa(n), "1"))
+			}
+			env.Advance(time.Hour)
+		})
+	})
 	ginkgo.It("by a property", run(func(env *simtest.Env) {
 		env.Eventually("never", time.Minute, func() error { return os.ErrNotExist })
 	}))
@@ -139,5 +157,15 @@ func TestSpecsThatFail(t *testing.T) {
 				t.Errorf("the replay says:\n%s", again)
 			}
 		})
+	}
+}
+
+// A spec that ends its process is made simpler in others, which run only that.
+func TestSpecThatDies(t *testing.T) {
+	out := specs(t, t.TempDir(), true, "-ginkgo.focus", "wrong on a goroutine of its own$")
+	for _, want := range []string{"panic: started again", "the process died during a run: wrong on a goroutine of its own, seed 1", "FAIL  the process died: panic: started again", "shrunk from ", "The run passes if the fault crash on process/p does not happen at step "} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the output lacks %q:\n%s", want, out)
+		}
 	}
 }

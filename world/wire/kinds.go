@@ -1,7 +1,7 @@
 package wire
 
 // Protocol is the number of this version of the protocol. Both sides must have the same.
-const Protocol = 10
+const Protocol = 11
 
 // The kinds of messages.
 const (

@@ -19,7 +19,29 @@ type Greeting struct {
 	Trace string `json:",omitempty"`
 	Log   string `json:",omitempty"`
 	Crash string `json:",omitempty"`
+	// Program is, in the test's, how its process can be started once more; nil if it cannot.
+	Program *Program `json:",omitempty"`
 }
+
+// Program is how a test's process was started. The engine starts it again to make a run that has ended or hung the process, which makes no other.
+type Program struct {
+	Path   string
+	Dir    string
+	Env    []string
+	Parent int // the number of the process that has started it
+	// Awaited is how long after the end of the process somebody still waits for what its engine says; 0 for as long as it takes.
+	Awaited time.Duration
+}
+
+// What a process that the engine has started again finds in its environment: which Run or Find of which test it is for, and how long a step may take
+// there, if that is less than the test says. It reads from the file AgainIn what it reads from the engine's output otherwise, and writes to AgainOut.
+const (
+	AgainTest  = "SIMTEST_AGAIN"
+	AgainRun   = "SIMTEST_AGAIN_RUN"
+	AgainLimit = "SIMTEST_AGAIN_LIMIT"
+	AgainIn    = 3
+	AgainOut   = 4
+)
 
 // Options are simtest.Options as data. The zero value of a field means its default.
 type Options struct {
@@ -81,8 +103,10 @@ type Task struct {
 	Run     int    `json:",omitempty"`
 	Package string // its import path
 	Command string // the command that runs only this test
-	Seeded  bool   // the test is built with the overlay
-	Folder  string // the test's, in which traces are kept; "" to keep none
+	// Again are the arguments with which the test's program, started once more, runs only this test; nil if it cannot be.
+	Again  []string `json:",omitempty"`
+	Seeded bool     // the test is built with the overlay
+	Folder string   // the test's, in which traces are kept; "" to keep none
 	// Traces is a folder of the user's, as seen from the test's, for the traces of failures, those of Find too; nothing in it is replaced. "" for
 	// testdata/simtest, and for none of Find.
 	Traces string `json:",omitempty"`

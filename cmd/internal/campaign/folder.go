@@ -20,8 +20,6 @@ const (
 	file        = "campaign.json"
 	findings    = "findings"
 	findingFile = "finding.json"
-	// hidden is what names begin with of what is not complete yet; [outfile] has the same.
-	hidden = ".informersim-"
 )
 
 // Folder is where a campaign is kept.
@@ -129,7 +127,7 @@ func (f *Folder) sweep() {
 			continue
 		}
 		for _, e := range entries {
-			if info, err := e.Info(); err == nil && strings.HasPrefix(e.Name(), hidden) && time.Since(info.ModTime()) > settled {
+			if info, err := e.Info(); err == nil && strings.HasPrefix(e.Name(), outfile.Hidden) && time.Since(info.ModTime()) > settled {
 				_ = os.RemoveAll(filepath.Join(dir, e.Name()))
 			}
 		}
@@ -220,7 +218,7 @@ func keep(dir string, x *Finding, files map[string][]byte) (err error) {
 			return fmt.Errorf("%s is there and not a finding's folder; move it away", at)
 		}
 	}
-	beside, err := os.MkdirTemp(dir, hidden)
+	beside, err := os.MkdirTemp(dir, outfile.Hidden)
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func Kind(ctx context.Context, name string, stderr io.Writer) (subjects.Kind, er
 func Release(name string) (releases.Release, error) {
 	r, err := releases.Parse(strings.TrimPrefix(name, Prefix))
 	if err != nil {
-		return r, fmt.Errorf("there is no subject %q: %w", name, err)
+		return r, fmt.Errorf("there is no subject %q: %w; %s is this program's own client-go", name, err, BuiltIn)
 	}
 	return r, nil
 }

@@ -3,14 +3,11 @@ package remote_test
 import (
 	"bytes"
 	"errors"
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/informersim/informersim/internal/defective"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/subjects/clientgo"
@@ -74,24 +71,7 @@ func TestAGuestThatSpins(t *testing.T) {
 // spinning returns a guest that spins when a handler is told of a deletion.
 func spinning(t *testing.T) *remote.Guest {
 	t.Helper()
-	const told = "\th.called(call{sort: Delete, obj: obj})\n"
-	file, err := filepath.Abs("../gates/handler.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := os.ReadFile(file)
-	if err != nil || strings.Count(string(source), told) != 1 {
-		t.Fatalf("%v: %s should have one line %q", err, file, told)
-	}
-	dir := t.TempDir()
-	edited, edits, path := filepath.Join(dir, "edited.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "guest")
-	list := fmt.Appendf(nil, `{"Replace": {%q: %q}}`, file, edited)
-	if err := errors.Join(os.WriteFile(edited, []byte(strings.Replace(string(source), told, "\tfor {\n\t}\n", 1)), 0o666), os.WriteFile(edits, list, 0o666)); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command("go", "build", "-overlay", edits, "-o", path, "../guest").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	path := defective.Build(t, "../guest", "../gates/handler.go", "\th.called(call{sort: Delete, obj: obj})\n", "\tfor {\n\t}\n")
 	g := &remote.Guest{Path: path, Name: "client-go@spinning"}
 	t.Cleanup(g.Close)
 	return g
