@@ -21,6 +21,7 @@ const (
 	NoForgottenChange     = "NoForgottenChange"
 	NoLeftover            = "NoLeftover"
 	NoBlindDelete         = "NoBlindDelete"
+	NoWriteAfterLease     = "NoWriteAfterLease"
 )
 
 // wellBehaved are the ready-made properties, with what they say.
@@ -38,6 +39,7 @@ var wellBehaved = []Property{
 	{Name: NoForgottenChange, Statement: "what a change asks for is written before the run has the controller's informers list anew"},
 	{Name: NoLeftover, Statement: "what a controller has made for an object, and removes when that goes, it removes each time"},
 	{Name: NoBlindDelete, Statement: "no deletion that is meant for an object hits the next one of its name"},
+	{Name: NoWriteAfterLease, Statement: "no replica goes on writing when another one has taken its Lease"},
 }
 
 // Exception is what a property of WellBehaved does not judge: what a client does, what is done to an object, or, with both, the one to the other.
@@ -81,6 +83,8 @@ type Exception struct {
 //	                       elsewhere, at least twice. What has owner references is the garbage collector's
 //	NoBlindDelete          a request to delete an object hits the next one of its name, of which its sender has not been told, and which is not as the
 //	                       one before had become in its status, labels or annotations
+//	NoWriteAfterLease      a replica still writes a minute after another one has taken its Lease, and holds none, although nobody writes who has
+//	                       never held one
 //
 // When the body has returned, the run goes on for them: the faults stop, 20 minutes of virtual time pass, as long as any of client-go's
 // backoffs lasts, and for 10 more the controllers are watched. The body's own checks and properties no longer are asked then. So the runs of a seed
