@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -46,6 +47,7 @@ type blind struct {
 
 // seen is an object that a client has been told of, how it was first, and how it was last.
 type seen struct {
+	key         string
 	uid         kinds.UID
 	rv          int64
 	first, last any
@@ -63,16 +65,21 @@ func (s *blind) record(w property.World, r *sim.Record) *reports.Violation {
 			known.wanted = true
 		}
 	case fakeapiserver.KindResponse:
-		delete(s.sent, sentBy{r.Actor, r.N})
+		at := sentBy{r.Actor, r.N}
+		if strings.HasPrefix(r.Detail, "2") && meta(r.Obj) != nil {
+			rv, _ := strconv.ParseInt(meta(r.Obj).GetResourceVersion(), 10, 64)
+			s.tell(w, r, rv, s.asked[at], r.Obj) // of its own write
+		}
+		delete(s.sent, at)
 	case fakeapiserver.KindPage:
 		if page, is := r.Obj.(*fakeapiserver.Page); is {
 			for _, item := range page.Items {
-				s.tell(w, r, s.asked[pageOf(r)], item)
+				s.tell(w, r, r.RV, s.asked[pageOf(r)], item)
 			}
 		}
 	case fakeapiserver.KindFrame:
 		if r.Detail == "ADDED" || r.Detail == "MODIFIED" {
-			s.tell(w, r, pluralOf(r.Key), r.Obj)
+			s.tell(w, r, r.RV, pluralOf(r.Key), r.Obj)
 		}
 	case fakeapiserver.KindCommit:
 		return s.committed(w, r)
@@ -85,7 +92,8 @@ func (s *blind) record(w property.World, r *sim.Record) *reports.Violation {
 	return nil
 }
 
-func (s *blind) tell(w property.World, r *sim.Record, plural string, obj any) {
+// tell notes that a client is told of an object, as of a revision.
+func (s *blind) tell(w property.World, r *sim.Record, rv int64, plural string, obj any) {
 	m := meta(obj)
 	if m == nil || plural == "" || s.o.Role(r.Actor) != Controller {
 		return
@@ -95,15 +103,15 @@ func (s *blind) tell(w property.World, r *sim.Record, plural string, obj any) {
 		s.seen[r.Actor] = map[string]*seen{}
 	}
 	x := s.seen[r.Actor][key]
-	if x != nil && r.RV < x.rv {
+	if x != nil && rv < x.rv {
 		return // a list from before
 	}
 	if x == nil || x.uid != m.GetUID() {
-		x = &seen{uid: m.GetUID(), first: obj, since: r.At}
+		x = &seen{key: key, uid: m.GetUID(), first: obj, since: r.At}
 		s.seen[r.Actor][key] = x
 	}
 	x.left = x.left || !x.wanted && s.idled(r.Actor, x.since, r.At)
-	x.rv, x.last, x.told = r.RV, obj, reports.Because(r, "%s is told of %s, uid %s, as it last was (RV %d)", clientName(w, r.Actor), key, m.GetUID(), r.RV)
+	x.rv, x.last, x.told = rv, obj, reports.Because(r, "%s is told of %s, uid %s, as it last was (RV %d)", clientName(w, r.Actor), key, m.GetUID(), rv)
 }
 
 func (s *blind) committed(w property.World, r *sim.Record) *reports.Violation {
@@ -119,13 +127,13 @@ func (s *blind) committed(w property.World, r *sim.Record) *reports.Violation {
 		}
 		return nil
 	case "DELETED":
-		s.gone[m.GetUID()] = reports.Because(r, "that is gone (RV %d)", r.RV)
+		s.gone[m.GetUID()] = reports.Because(r, "%s, uid %s, is gone (RV %d)", r.Key, m.GetUID(), r.RV)
 	}
 	known, is := s.sent[sentBy{x.client, x.number}]
 	next, fromOutside := s.made[m.GetUID()]
 	before, went := s.gone[known.uid]
-	if !is || !known.left || !fromOutside || !went || known.uid == m.GetUID() || x.role != Controller || x.request == nil || x.request.Method != http.MethodDelete ||
-		conditional(x.request.Body, r) || s.o.excepted(nameBlind, x.name, r.Key) {
+	deletes := is && known.key == r.Key && (r.Detail == "DELETED" || m.GetDeletionTimestamp() != nil) && x.role == Controller && x.request != nil && x.request.Method == http.MethodDelete
+	if !deletes || !known.left || !fromOutside || !went || known.uid == m.GetUID() || conditional(x.request.Body, r) || s.o.excepted(nameBlind, x.name, r.Key) {
 		return nil
 	}
 	now := r.Obj
