@@ -63,6 +63,7 @@ type overlooked struct {
 	writes  map[sentBy]string                // in flight: "secrets create default/a"
 	failed  map[string]reports.Evidence      // the last answer to one, if that was an error
 	late    map[sim.ActorID]bool             // who had not been told of everything then
+	last    time.Duration                    // when somebody last changed something
 	looked  bool                             // at who had
 	over    bool                             // somebody has written since then
 	found   *reports.Violation
@@ -144,7 +145,7 @@ func (s *overlooked) committed(w property.World, r *sim.Record) {
 		s.over = true
 		s.found = s.judge(w, r, &x)
 	}
-	s.active[x.client] = r.At
+	s.active[x.client], s.last = r.At, r.At
 	if x.role == Outside {
 		key := strings.Clone(r.Key)
 		s.put(r)
@@ -156,7 +157,7 @@ func (s *overlooked) judge(w property.World, r *sim.Record, x *write) *reports.V
 	observed, _ := s.o.Observed()
 	calm, _ := s.o.Calm()
 	told, is := s.told[x.client]
-	if x.role != Controller || x.request == nil || !is || s.late[x.client] || s.active[x.client] > calm+settled || x.request.At < observed || x.request.At > told.At+prompt ||
+	if x.role != Controller || x.request == nil || !is || s.late[x.client] || s.active[x.client] > calm+settled || s.last > observed-settled || x.request.At < observed || x.request.At > told.At+prompt ||
 		s.o.excepted(nameOverlooked, x.name, r.Key) {
 		return nil
 	}
@@ -181,8 +182,8 @@ func (s *overlooked) judge(w property.World, r *sim.Record, x *write) *reports.V
 		return nil
 	}
 	v := &reports.Violation{Key: strings.Clone(r.Key), Message: fmt.Sprintf(
-		"%s %s only when its informers have listed anew, since the run has ended their watches: it had been told of everything, and had had %v for it, in which nobody has changed anything. It has overlooked a change, or given up after a failure",
-		x.name, what, span(observed-calm))}
+		"%s %s only when its informers have listed anew, since the run has ended their watches: it had been told of everything, and nobody had changed anything for %v. It has overlooked a change, or given up after a failure",
+		x.name, what, span(observed-max(calm, s.last)))}
 	if c, is := s.cause(r); is {
 		v.Because = append(v.Because, c.Evidence)
 		if e, is := s.gazette.of[c.key].told[x.client]; is {
