@@ -222,3 +222,30 @@ func TestNoEndlessErrorSaysWhatItDoesNotSee(t *testing.T) {
 		}
 	}
 }
+
+// What the goroutines of a process log that has crashed is no error of the program's: in a cluster they are gone with it.
+func TestNoEndlessErrorOfTheDead(t *testing.T) {
+	o := simtest.Options{Mix: "none", Seeds: 1, AllowLeaks: true, Properties: simtest.WellBehaved()}
+	simtest.Run(t, o, func(env *simtest.Env) {
+		env.Go("undying", func(ctx context.Context) error {
+			client, err := kubernetes.NewForConfig(env.RESTConfig("undying"))
+			if err != nil {
+				return err
+			}
+			go func() {
+				for {
+					if _, err := client.CoreV1().ConfigMaps("default").Get(context.Background(), "a", metav1.GetOptions{}); err != nil {
+						klog.Errorf("it cannot be read: %v", err)
+					}
+					time.Sleep(time.Minute)
+				}
+			}()
+			<-ctx.Done()
+			return nil
+		})
+		env.Create(configMap("a", ""))
+		env.Advance(time.Minute)
+		env.Crash("undying")
+		env.Advance(time.Minute)
+	})
+}
