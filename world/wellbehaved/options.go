@@ -26,6 +26,8 @@ type Options struct {
 	Errors func() []Logged
 	// Only returns the name of the only process, "" if there are several.
 	Only func() string
+	// Dead reports whether an error is that of a process which has crashed: what is left of it can make no request.
+	Dead func(why string) bool
 	// Reconciles are the kinds of records of reconciles.
 	Reconciles Reconciles
 	// Probing says whether writes are made to fail now, some at a time.
