@@ -265,3 +265,39 @@ func TestNoEndlessErrorSaysWhatItDoesNotSee(t *testing.T) {
 		}
 	}
 }
+
+// What the goroutines of a process log, or tell of reconciles, that has crashed is no error of the program's: in a cluster they are gone with it.
+func TestNoEndlessErrorOfTheDead(t *testing.T) {
+	for _, told := range []bool{false, true} {
+		o := simtest.Options{Mix: "none", Seeds: 1, AllowLeaks: true, Properties: simtest.WellBehaved()}
+		simtest.Run(t, o, func(env *simtest.Env) {
+			env.Go("undying", func(ctx context.Context) error {
+				client, err := kubernetes.NewForConfig(env.RESTConfig("undying"))
+				if err != nil {
+					return err
+				}
+				go func() {
+					for {
+						end := func(err error) {
+							if err != nil {
+								klog.Errorf("it cannot be read: %v", err)
+							}
+						}
+						if told {
+							end = env.Reconciling("undying", "configmaps default/a")
+						}
+						_, err := client.CoreV1().ConfigMaps("default").Get(context.Background(), "a", metav1.GetOptions{})
+						end(err)
+						time.Sleep(time.Minute)
+					}
+				}()
+				<-ctx.Done()
+				return nil
+			})
+			env.Create(configMap("a", ""))
+			env.Advance(90 * time.Second)
+			env.Crash("undying")
+			env.Advance(time.Minute)
+		})
+	}
+}

@@ -1,10 +1,14 @@
 package simtest
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/informersim/informersim/simtest/internal/wire"
+)
 
 var (
 	// errCrashed is the error of requests made after their process has crashed.
-	errCrashed = errors.New("simtest: the process of this client has crashed")
+	errCrashed = wire.Crashed
 	// errOver is the error of requests made after the run.
 	errOver = errors.New("simtest: this env's run is over; its clients end with it")
 	// errInCheck is the error of requests made by a function passed to env.Always or env.Sometimes.

@@ -73,7 +73,8 @@ func TestNoForgottenFailure(t *testing.T) {
 	}
 	wantIn(t, found.Text, "copier failed to reconcile configmaps default/m", "It had failed for a reason that passes, of which nothing tells it: ", "copies is told: ", "copier has reconciled configmaps default/m")
 
-	o.Properties = simtest.WellBehaved(simtest.Exception{Property: simtest.NoForgottenFailure, Client: "copier", Why: "it gives up"})
+	o.Properties = simtest.WellBehaved(
+		simtest.Exception{Property: simtest.NoForgottenFailure, Client: "copier", Why: "it gives up"}, simtest.Exception{Property: simtest.NoForgottenChange, Client: "copies", Why: "it gives up"})
 	if found := simtest.Find(t, o, copyingBody(strings.ToLower, gives)); found != nil {
 		t.Errorf("an exception: found %v", found)
 	}

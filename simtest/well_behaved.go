@@ -18,6 +18,10 @@ const (
 	NoLostUpdate          = "NoLostUpdate"
 	NoEndlessError        = "NoEndlessError"
 	NoForgottenFailure    = "NoForgottenFailure"
+	NoForgottenChange     = "NoForgottenChange"
+	NoLeftover            = "NoLeftover"
+	NoBlindDelete         = "NoBlindDelete"
+	NoWriteAfterLease     = "NoWriteAfterLease"
 )
 
 // wellBehaved are the ready-made properties, with what they say.
@@ -32,6 +36,10 @@ var wellBehaved = []Property{
 	{Name: NoLostUpdate, Statement: "no update takes back, unseen, what others have changed in fields that are not the controller's"},
 	{Name: NoEndlessError, Statement: "when nothing has changed from outside for long, no reconcile goes on failing by itself"},
 	{Name: NoForgottenFailure, Statement: "a reconcile that has failed since a request was not answered is tried again"},
+	{Name: NoForgottenChange, Statement: "what a change asks for is written before the run has the controller's informers list anew"},
+	{Name: NoLeftover, Statement: "what a controller has made for an object, and removes when that goes, it removes each time"},
+	{Name: NoBlindDelete, Statement: "no deletion that is meant for an object hits the next one of its name"},
+	{Name: NoWriteAfterLease, Statement: "no replica goes on writing when another one has taken its Lease"},
 }
 
 // Exception is what a property of WellBehaved does not judge: what a client does, what is done to an object, or, with both, the one to the other.
@@ -70,6 +78,13 @@ type Exception struct {
 //	                       no refused request is the reason
 //	NoForgottenFailure     a reconcile has failed since the server could not answer, or the connection broke, and is not tried again within 18
 //	                       minutes, or only when the run has the controller's informers list anew
+//	NoForgottenChange      a controller writes something only when the run has its informers list anew: it has overlooked a change, or given up
+//	NoLeftover             what a controller has made for an object, and called after it, stays when that goes, although it has removed such things
+//	                       elsewhere, at least twice. What has owner references is the garbage collector's
+//	NoBlindDelete          a request to delete an object hits the next one of its name, of which its sender has not been told, and which is not as the
+//	                       one before had become in its status, labels or annotations
+//	NoWriteAfterLease      a replica still writes a minute after another one has taken its Lease, and holds none, although nobody writes who has
+//	                       never held one
 //
 // When the body has returned, the run goes on for them: the faults stop, 20 minutes of virtual time pass, as long as any of client-go's
 // backoffs lasts, and for 10 more the controllers are watched. The body's own checks and properties no longer are asked then. So the runs of a seed
@@ -90,7 +105,8 @@ type Exception struct {
 // error is excepted by name, and there Client is the controller's name.
 //
 // Correct controllers may differ: one that writes the time of its last look into a status every minute never comes to rest, one that lets an object
-// go when something else has gone keeps its finalizer, and one that gives up after some attempts forgets. They are excepted by name, with a reason:
+// go when something else has gone keeps its finalizer, and one that gives up after some attempts, or leaves what is not watched to the next resync, forgets. They are
+// excepted by name, with a reason:
 //
 //	simtest.WellBehaved(simtest.Exception{Property: simtest.QuietAfterConvergence, Object: "nodes", Why: "a heartbeat every minute"})
 func WellBehaved(except ...Exception) []Property {

@@ -71,6 +71,7 @@ func (b *wellBehaved) properties() []property.Property {
 		Calm:       func() (time.Duration, bool) { return b.calm, b.after },
 		Errors:     func() []wellbehaved.Logged { return b.errors },
 		Only:       b.only,
+		Dead:       func(why string) bool { return strings.Contains(why, wire.Crashed.Error()) },
 		Probing:    func() bool { return b.probing },
 		Reconciles: wellbehaved.Reconciles{Begin: kindReconcile, End: kindReconciled, Sends: kindSends},
 	}

@@ -109,6 +109,10 @@ func (f *bisectFlags) between() ([]releases.Release, error) {
 	if len(all) == 0 {
 		return nil, fmt.Errorf("there is no release from %s to %s", f.from, f.to)
 	}
+	if last := all[len(all)-1]; clientIsReplaced && last.Version == releases.BuiltIn {
+		last.Version = ownCopy
+		all = append(all, last)
+	}
 	return all, nil
 }
 
@@ -231,13 +235,21 @@ func (f *bisectFlags) player(c *cobra.Command, path string) (try func(subjects.K
 	}, func() {}, nil
 }
 
+// ownCopy is what the program's own client-go is called beside its release, of which it is a changed copy.
+const ownCopy = "built-in"
+
+// subjectOf returns a release's kind of subject: this program's own, if that is the release as it is.
+func subjectOf(ctx context.Context, r releases.Release) (subjects.Kind, error) {
+	if r.Version == ownCopy || r.Version == releases.BuiltIn && !clientIsReplaced {
+		return hardy(ctx, clientgo.Kind)
+	}
+	return guests.Kind(ctx, r.Subject(), stderrOf(ctx))
+}
+
 // tryRelease plays on one release. The error is of what ends the whole command.
 func tryRelease(ctx context.Context, r releases.Release, try func(subjects.Kind) (*reports.Run, error)) (tried, error) {
 	row := tried{Release: r.Version}
-	kind, err := hardy(ctx, clientgo.Kind)
-	if r.Version != releases.BuiltIn {
-		kind, err = guests.Kind(ctx, r.Subject(), stderrOf(ctx))
-	}
+	kind, err := subjectOf(ctx, r)
 	if err != nil {
 		return row, err
 	}

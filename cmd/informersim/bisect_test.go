@@ -33,6 +33,32 @@ func TestBisectOfOneRelease(t *testing.T) {
 	}
 }
 
+// A changed copy of client-go is not taken for the release that it is a copy of: that is played in a guest, and the copy beside it.
+func TestBisectOfAChangedCopy(t *testing.T) {
+	clientIsReplaced = true
+	defer func() { clientIsReplaced = false }()
+	f := bisectFlags{from: "v0.37"}
+	all, err := f.between()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, r := range all {
+		kind, err := subjectOf(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, r.Version+" is "+kind.Name)
+	}
+	if got, want := strings.Join(names, ", "), "v0.37.2 is client-go@v0.37.2, built-in is client-go"; got != want {
+		t.Errorf("played are %s, want %s", got, want)
+	}
+	f.to = "v0.37.1"
+	if all, err := f.between(); err != nil || len(all) != 1 {
+		t.Errorf("up to an earlier release: %v, %v", all, err)
+	}
+}
+
 // A trace's schedule is followed by each release.
 func TestBisectOfATrace(t *testing.T) {
 	trace := filepath.Join(t.TempDir(), "a.trace.jsonl")

@@ -363,7 +363,7 @@ func TestFuzzRefuses(t *testing.T) {
 		{"--out done --seeds 1..10 good.sim --resume", "--resume: done was made with generated scenarios, not files"},
 		{"--out corpus --seeds 1..10 other.sim --resume", "--resume: corpus was made with other files: good, not other"},
 		{"--out corpus --seeds 1..10 --resume", "--resume: corpus was made with files, not generated scenarios"},
-		{"--out broken --resume", "--resume: broken/campaign.json: it is not readable as the state of a campaign"},
+		{"--out broken --resume", "--resume: broken/campaign.json: it is not readable as the state of a campaign: unexpected end of JSON input; name another folder. What was found is still in broken/findings"},
 		{"--junit notes.txt", "--junit: notes.txt exists and is not a JUnit report"},
 		{"--junit full", "--junit: full is a directory"},
 	} {

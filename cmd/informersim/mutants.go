@@ -32,7 +32,7 @@ func newMutantsCommand() *cobra.Command {
 		Use:   "mutants [PATTERN...]",
 		Short: "Put defects into the stack, client-go and the fake server, and see which property finds each",
 		Long: `mutants shows that the properties bite. It takes the defects of properties/mutants/*.txtar, puts them into the source (of the stack,
-the work queue, client-go from the module cache, or the fake server) with go build -overlay, and explores the program with one defect
+the work queue, client-go as go.mod has it, or the fake server) with go build -overlay, and explores the program with one defect
 at a time, by generated scenarios, until a property breaks. Nothing else decides: no transcript, no second implementation.
 
 Each of several disjoint ranges of seeds is searched as if it were the only one; the table shows the median of the runs that it took,
@@ -172,7 +172,7 @@ func (f *mutantsFlags) selected(tree *mutation.Tree, args []string) (selected, a
 	if len(selected) == 0 {
 		return nil, nil, fmt.Errorf("of the %d mutants in %s none is meant", len(all), dir)
 	}
-	return selected, all, nil
+	return selected, all, tree.CheckProperties(selected)
 }
 
 func (f *mutantsFlags) hunt(c *cobra.Command, tree *mutation.Tree, mutants []*mutation.Mutant) ([]*mutation.Result, error) {

@@ -62,10 +62,16 @@ func programDigest(released bool, commit string) (string, error) {
 	return fmt.Sprintf("%x", h.Sum(nil))[:16], nil
 }
 
+// clientGo is the module of the subject client-go.
+const clientGo = "k8s.io/client-go"
+
+// clientIsReplaced says that the subject client-go is a changed copy of its release. It is a variable so that a test can say so.
+var clientIsReplaced = version.Replaced(clientGo)
+
 // versions returns the versions in the header of a trace.
 func versions() map[string]string {
 	v := map[string]string{
-		reports.VersionProgram: version.Module(), reports.VersionClient: version.Of("k8s.io/client-go"), reports.VersionGo: runtime.Version(),
+		reports.VersionProgram: version.Module(), reports.VersionClient: version.Of(clientGo), reports.VersionGo: runtime.Version(),
 	}
 	if commit := version.Commit(); commit != "" {
 		v[reports.VersionCommit] = commit

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/informersim/informersim/internal/mutation"
@@ -120,8 +121,16 @@ func TestMutantsFitAndCompile(t *testing.T) {
 	if err != nil || len(mends) == 0 {
 		t.Fatalf("%d mends, %v", len(mends), err)
 	}
+	mutants = append(mutants, mends...)
+	if err := tree.CheckProperties(mutants); err != nil {
+		t.Error(err)
+	}
+	err = tree.CheckProperties([]*mutation.Mutant{{Name: "m", Breaks: []string{"NoPanic", "NoPanik"}}})
+	if want := "m: its header names the property NoPanik, and docs/spec/properties.md has none of that name"; err == nil || err.Error() != want {
+		t.Errorf("a property that there is not: %v, want %s", err, want)
+	}
 	c := newCompiler(t)
-	for _, m := range append(mutants, mends...) {
+	for _, m := range mutants {
 		texts, err := tree.Sources(m)
 		if err != nil {
 			t.Error(err)
@@ -130,6 +139,59 @@ func TestMutantsFitAndCompile(t *testing.T) {
 		if err := c.check(texts); err != nil {
 			t.Errorf("%s does not compile: %v", m.Name, err)
 		}
+	}
+}
+
+// In a clone whose go.mod replaces client-go by a changed copy, mutants are of that, and the go command sees one replacement only.
+func TestTreeOfAChangedClientGo(t *testing.T) {
+	root, err := mutation.Root(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/client-go").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	clone, changed := t.TempDir(), filepath.Join(t.TempDir(), "client-go")
+	if err := os.CopyFS(changed, os.DirFS(strings.TrimSpace(string(own)))); err != nil {
+		t.Fatal(err)
+	}
+	const line = "var changed = true\n"
+	file := filepath.Join(changed, "tools", "cache", "changed.go")
+	if err := os.WriteFile(file, []byte("package cache\n\n"+line), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Name() == "go.mod" {
+			text, err := os.ReadFile(filepath.Join(root, "go.mod"))
+			if err == nil {
+				err = os.WriteFile(filepath.Join(clone, "go.mod"), append(text, "\nreplace k8s.io/client-go => "+changed+"\n"...), 0o644)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if err := os.Symlink(filepath.Join(root, e.Name()), filepath.Join(clone, e.Name())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	work := t.TempDir()
+	tree, err := mutation.OpenTree(t.Context(), clone, work)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edit := mutation.Edit{File: "k8s.io/client-go/tools/cache/changed.go", Old: line, New: "var changed = false\n"}
+	if texts, err := tree.Sources(&mutation.Mutant{Name: "m", Edits: []mutation.Edit{edit}}); err != nil || !strings.Contains(string(texts[file]), "false") {
+		t.Errorf("a mutant of what is changed: %q, %v", texts, err)
+	}
+	text, err := os.ReadFile(filepath.Join(work, "build.mod"))
+	if n := strings.Count(string(text), "k8s.io/client-go =>"); err != nil || n != 1 || !strings.Contains(string(text), "k8s.io/client-go => "+filepath.Join(work, "client-go")) {
+		t.Errorf("%d replacements, %v:\n%s", n, err, text)
 	}
 }
 

@@ -67,7 +67,7 @@ var (
 // Parse reads a mutant.
 func Parse(name, text string) (*Mutant, error) {
 	m := &Mutant{Name: name}
-	lines := strings.SplitAfter(text, "\n")
+	lines := strings.SplitAfter(strings.ReplaceAll(text, "\r\n", "\n"), "\n") // a checkout may have changed the ends of lines
 	n := slices.IndexFunc(lines, isSection)
 	if n < 0 {
 		return nil, fmt.Errorf("%s: it has no edits: add the sections \"-- old FILE --\" and \"-- new FILE --\"", name)
@@ -225,10 +225,15 @@ type StaleError struct {
 	Mutant, File string
 	Matches      int
 	Old          string
+	// NoFile says that the file is not there.
+	NoFile bool
 }
 
 func (e *StaleError) Error() string {
 	first, _, _ := strings.Cut(strings.TrimSpace(e.Old), "\n")
+	if e.NoFile {
+		return fmt.Sprintf("%s is stale: there is no file %s; a path is from the root of the clone, or begins with %s/", e.Mutant, e.File, clientGo)
+	}
 	if e.Matches > 1 {
 		return fmt.Sprintf("%s is stale: its old lines (%q …) are in %s %d times; add lines until they are there once", e.Mutant, first, e.File, e.Matches)
 	}

@@ -2,6 +2,7 @@ package mutation_test
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -49,6 +50,17 @@ func TestParse(t *testing.T) {
 		if m.Matches(pattern) != want {
 			t.Errorf("%q matches: %v, want %v", pattern, !want, want)
 		}
+	}
+}
+
+// A checkout on Windows has other ends of lines.
+func TestParseCRLF(t *testing.T) {
+	want, err := mutation.Parse("example", example)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := mutation.Parse("example", strings.ReplaceAll(example, "\n", "\r\n")); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
 }
 

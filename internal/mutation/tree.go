@@ -22,7 +22,7 @@ const modulePath = "github.com/informersim/informersim"
 // driverPackage is the program that explores a mutant.
 const driverPackage = "./internal/mutation/driver"
 
-// Tree is the source that mutants change: a clone of this module, and a copy of client-go as it is in the module cache.
+// Tree is the source that mutants change: a clone of this module, and a copy of client-go as it is in the module cache, or in the folder by which the clone replaces it.
 //
 // The go command refuses an overlay of the module cache itself, so a file like go.mod replaces the module by the copy. The copy lies
 // in a folder that stays, because the go command names packages in its build cache by their folders.
@@ -49,7 +49,7 @@ func OpenTree(ctx context.Context, from, dir string) (*Tree, error) {
 	if err := t.copyClientGo(ctx); err != nil {
 		return nil, fmt.Errorf("copying %s from the module cache to %s: %w", clientGo, t.clientGo, err)
 	}
-	if err := t.writeModfile(); err != nil {
+	if err := t.writeModfile(ctx); err != nil {
 		return nil, err
 	}
 	return t, nil
@@ -74,6 +74,23 @@ func Root(from string) (string, error) {
 
 // Mutants returns the folder with the mutants of the clone.
 func (t *Tree) Mutants() string { return filepath.Join(t.root, "properties", "mutants") }
+
+// CheckProperties refuses mutants that should break what is no property.
+func (t *Tree) CheckProperties(mutants []*Mutant) error {
+	const page = "docs/spec/properties.md"
+	text, err := os.ReadFile(filepath.Join(t.root, filepath.FromSlash(page)))
+	if err != nil {
+		return err
+	}
+	for _, m := range mutants {
+		for _, name := range m.Breaks {
+			if !bytes.Contains(text, []byte(`<a id="`+name+`">`)) {
+				return fmt.Errorf("%s: its header names the property %s, and %s has none of that name", m.Name, name, page)
+			}
+		}
+	}
+	return nil
+}
 
 // copyClientGo copies the packages of client-go that the driver links.
 func (t *Tree) copyClientGo(ctx context.Context) error {
@@ -156,13 +173,12 @@ func writeFile(name string, text []byte) error {
 	return os.WriteFile(name, text, 0o644)
 }
 
-// writeModfile writes the go.mod with which the copy replaces client-go.
-func (t *Tree) writeModfile() error {
-	text, err := os.ReadFile(filepath.Join(t.root, "go.mod"))
+// writeModfile writes the go.mod with which the copy replaces client-go, or what the clone's own replaces it by.
+func (t *Tree) writeModfile(ctx context.Context) error {
+	text, err := t.goCommand(ctx, "mod", "edit", "-print", "-replace="+clientGo+"="+t.clientGo, "go.mod")
 	if err != nil {
 		return err
 	}
-	text = fmt.Appendf(text, "\nreplace %s => %s\n", clientGo, t.clientGo)
 	if err := writeFile(t.modfile, text); err != nil {
 		return err
 	}
@@ -193,7 +209,7 @@ func (t *Tree) Sources(m *Mutant) (map[string][]byte, error) {
 		}
 		text, err := os.ReadFile(source)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, &StaleError{Mutant: m.Name, File: file, Old: m.Edits[0].Old}
+			return nil, &StaleError{Mutant: m.Name, File: file, NoFile: true}
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", m.Name, err)

@@ -219,8 +219,10 @@ func TestFolderThatTakesNoFile(t *testing.T) {
 	if _, err := os.Stat("/proc/self"); err != nil {
 		t.Skip("there is no /proc, in which nobody can make a file")
 	}
-	err := (Target{Path: "/proc/report.html"}).Write(t.Context(), []byte("x"))
-	if err == nil || !strings.Contains(err.Error(), "/proc/report.html cannot be made in its folder /proc: ") || strings.Contains(err.Error(), ".informersim-") {
-		t.Errorf("the error is %v", err)
+	target := Target{Path: "/proc/report.html"}
+	for call, err := range map[string]error{"Write": target.Write(t.Context(), []byte("x")), "Check": target.Check()} {
+		if err == nil || !strings.Contains(err.Error(), "/proc/report.html cannot be made in its folder /proc: ") || strings.Contains(err.Error(), ".informersim-") {
+			t.Errorf("the error of %s is %v", call, err)
+		}
 	}
 }

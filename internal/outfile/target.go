@@ -26,9 +26,15 @@ type Target struct {
 	Mode fs.FileMode
 }
 
-// Check refuses a target that must not be replaced or cannot be written, without touching it.
+// Check refuses a target that must not be replaced or cannot be written, without touching it: before the work whose result it is to hold.
 func (t Target) Check() error {
-	_, _, err := t.resolve()
+	path, info, err := t.resolve()
+	if err == nil && (info == nil || !isStream(path, info)) {
+		var f *os.File
+		if f, err = beside(path, t.Mode, info); err == nil {
+			err = errors.Join(f.Close(), os.Remove(f.Name()))
+		}
+	}
 	return t.wrap(err)
 }
 

@@ -120,7 +120,7 @@ func (f *failures) ends(w property.World, r *sim.Record) {
 	if why := unquoted(r.Detail); r.Detail != "ok" && !slices.Contains(f.said, why) {
 		f.said = append(f.said, strings.Clone(why))
 	}
-	if _, calm := f.o.Calm(); !calm {
+	if _, calm := f.o.Calm(); !calm || f.o.Dead(r.Detail) {
 		return
 	}
 	x := f.ways[at]

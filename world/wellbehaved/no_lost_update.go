@@ -3,7 +3,6 @@ package wellbehaved
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/informersim/informersim/fakeapiserver"
@@ -69,11 +68,9 @@ func (s *updates) record(w property.World, r *sim.Record) *reports.Violation {
 		delete(s.sent, at)
 		delete(s.plurals, at)
 	case fakeapiserver.KindPage:
-		n, err := strconv.ParseInt(strings.TrimPrefix(strings.SplitN(r.Detail, " ", 2)[0], "request="), 10, 64)
-		if at.n = n; err == nil {
-			s.told(r, s.plurals[at])
-			delete(s.plurals, at)
-		}
+		at = pageOf(r)
+		s.told(r, s.plurals[at])
+		delete(s.plurals, at)
 	case fakeapiserver.KindFrame:
 		s.told(r, pluralOf(r.Key))
 	case fakeapiserver.KindCommit:

@@ -17,7 +17,7 @@ import (
 const nameOrphan = "NoOrphan"
 
 // knewFor is how long a controller has known that an owner is gone when a child that it then makes is an orphan, and no reconcile that was
-// under way.
+// under way: one that has waited for answers, or for a cache, ever since does not count, however long that was.
 const knewFor = time.Minute
 
 // noOrphan checks that no object has an owner that is gone. Children of an owner that is deleted are the garbage collector's: without one they
@@ -26,9 +26,12 @@ func noOrphan(o *Options) property.Property {
 	return property.Property{
 		Name:      nameOrphan,
 		Statement: "no controller makes a child for an owner that it knows to be gone, and none is left behind",
-		Kinds:     []sim.Kind{fakeapiserver.KindRequest, fakeapiserver.KindResponse, fakeapiserver.KindFrame, fakeapiserver.KindWatchClosed, fakeapiserver.KindCommit, o.Restarts},
+		Kinds:     append(o.Reconciles.kinds(), fakeapiserver.KindRequest, fakeapiserver.KindPage, fakeapiserver.KindFrame, fakeapiserver.KindWatchClosed, o.Restarts),
 		New: func() property.Checker {
-			s := &orphans{o: o, gone: map[kinds.UID]*departed{}, watches: map[sentBy]string{}}
+			s := &orphans{
+				busyness: newBusyness(), underWay: newUnderWay[begun](o.Reconciles), o: o, departed: map[kinds.UID]*departed{}, watches: map[sentBy]string{},
+				first: map[followed]bool{}, cached: map[sim.ActorID]time.Duration{},
+			}
 			return property.Checker{Record: s.record, End: s.end}
 		},
 	}
@@ -36,10 +39,17 @@ func noOrphan(o *Options) property.Property {
 
 // orphans follows which owners are gone, and who has been told.
 type orphans struct {
-	o       *Options
-	gone    map[kinds.UID]*departed
-	watches map[sentBy]string // the plurals of those that are open, or asked for
+	busyness
+	underWay[begun]
+	o        *Options
+	departed map[kinds.UID]*departed
+	watches  map[sentBy]string             // the plurals of those that are open, or asked for
+	first    map[followed]bool             // of what a client has been told
+	cached   map[sim.ActorID]time.Duration // when it was first told of the last of these
 }
+
+// begun is when a reconcile began.
+type begun struct{ at time.Duration }
 
 // departed is an object that is gone.
 type departed struct {
@@ -49,8 +59,17 @@ type departed struct {
 }
 
 func (s *orphans) record(w property.World, r *sim.Record) *reports.Violation {
+	s.follow(w, r)
+	if r.Kind == fakeapiserver.KindPage {
+		s.tell(r, s.asked[pageOf(r)])
+	}
+	defer s.busyness.record(w, r, s.o.Restarts)
 	at := sentBy{r.Actor, r.N}
 	switch r.Kind {
+	case s.o.Reconciles.Begin:
+		s.busy[r.Actor].at = r.At
+	case s.o.Reconciles.End:
+		s.ended(r)
 	case fakeapiserver.KindRequest:
 		if strings.HasPrefix(r.Detail, "watch") {
 			s.watches[at] = strings.Clone(r.Key)
@@ -62,16 +81,17 @@ func (s *orphans) record(w property.World, r *sim.Record) *reports.Violation {
 	case fakeapiserver.KindWatchClosed:
 		delete(s.watches, at)
 	case fakeapiserver.KindFrame:
+		s.tell(r, s.watches[at])
 		if m := meta(r.Obj); m != nil && r.Detail == "DELETED" {
-			if d := s.gone[m.GetUID()]; d != nil {
+			if d := s.departed[m.GetUID()]; d != nil {
 				d.told[r.Actor] = reports.Because(r, "%s is told that it is gone", clientName(w, r.Actor))
 			}
 		}
 	case fakeapiserver.KindCommit:
 		return s.committed(w, r)
-	default:
+	case s.o.Restarts:
 		if client, ok := clientOf(w, r); ok { // it has forgotten, and its watches are gone
-			for _, d := range s.gone { // order: each by itself
+			for _, d := range s.departed { // order: each by itself
 				delete(d.told, client)
 			}
 			for q := range s.watches { // order: each by itself
@@ -79,9 +99,33 @@ func (s *orphans) record(w property.World, r *sim.Record) *reports.Violation {
 					delete(s.watches, q)
 				}
 			}
+			for f := range s.first { // order: each by itself
+				if f.client == client {
+					delete(s.first, f)
+				}
+			}
 		}
 	}
 	return nil
+}
+
+// tell notes that a client is told of a resource for the first time: somebody may have waited for that.
+func (s *orphans) tell(r *sim.Record, plural string) {
+	if f := (followed{r.Actor, strings.Clone(plural)}); plural != "" && !s.first[f] {
+		s.first[f], s.cached[r.Actor] = true, r.At
+	}
+}
+
+// knows returns for how long whoever sends a request had known what its client was told when it began, 0 if it may have waited since before that.
+func (s *orphans) knows(x *write, told time.Duration) time.Duration {
+	from := max(told, s.cached[x.client])
+	if by := s.sent[sentBy{x.client, x.number}]; by != nil {
+		return by.at - from
+	}
+	if !s.idled(x.client, told, x.request.At) {
+		return 0
+	}
+	return x.request.At - from
 }
 
 func (s *orphans) committed(w property.World, r *sim.Record) *reports.Violation {
@@ -91,7 +135,7 @@ func (s *orphans) committed(w property.World, r *sim.Record) *reports.Violation 
 	}
 	if r.Detail == "DELETED" {
 		key := strings.Clone(r.Key)
-		s.gone[m.GetUID()] = &departed{key, reports.Because(r, "%s is gone (uid %s, RV %d)", key, m.GetUID(), r.RV), map[sim.ActorID]reports.Evidence{}}
+		s.departed[m.GetUID()] = &departed{key, reports.Because(r, "%s is gone (uid %s, RV %d)", key, m.GetUID(), r.RV), map[sim.ActorID]reports.Evidence{}}
 		return nil
 	}
 	ref := metav1.GetControllerOf(m)
@@ -103,12 +147,12 @@ func (s *orphans) committed(w property.World, r *sim.Record) *reports.Violation 
 			return nil // it had this owner before
 		}
 	}
-	d, x := s.gone[ref.UID], s.o.writeOf(w)
+	d, x := s.departed[ref.UID], s.o.writeOf(w)
 	if d == nil || x.role != Controller || x.request == nil || s.o.excepted(nameOrphan, x.name, r.Key) {
 		return nil
 	}
 	told, is := d.told[x.client]
-	if !is || x.request.At-told.At < knewFor || s.following(x.client, pluralOf(d.key)) != 1 {
+	if !is || s.knows(&x, told.At) < knewFor || s.following(x.client, pluralOf(d.key)) != 1 {
 		return nil
 	}
 	return &reports.Violation{Key: strings.Clone(r.Key), Message: fmt.Sprintf("%s makes %s for an owner that is gone: %s, as it has known for %v", x.name, r.Key, d.key, span(x.request.At-told.At)),
@@ -138,7 +182,7 @@ func (s *orphans) end(w property.World) *reports.Violation {
 		if ref == nil || c.obj.GetDeletionTimestamp() != nil || s.o.excepted(nameOrphan, "", c.key) {
 			continue
 		}
-		d, owned := s.gone[ref.UID], false
+		d, owned := s.departed[ref.UID], false
 		for _, other := range c.obj.GetOwnerReferences() {
 			_, is := live[other.UID]
 			owned = owned || is

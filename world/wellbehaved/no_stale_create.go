@@ -101,9 +101,8 @@ func (s *staleness) record(w property.World, r *sim.Record) *reports.Violation {
 			s.plurals[at] = strings.Clone(r.Key)
 		}
 	case fakeapiserver.KindPage:
-		n, err := strconv.ParseInt(strings.TrimPrefix(strings.SplitN(r.Detail, " ", 2)[0], "request="), 10, 64)
-		if page, is := r.Obj.(*fakeapiserver.Page); is && err == nil {
-			at.n = n
+		at = pageOf(r)
+		if page, is := r.Obj.(*fakeapiserver.Page); is {
 			s.told(r, s.plurals[at], page)
 			delete(s.plurals, at)
 		}

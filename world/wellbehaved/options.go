@@ -26,6 +26,8 @@ type Options struct {
 	Errors func() []Logged
 	// Only returns the name of the only process, "" if there are several.
 	Only func() string
+	// Dead reports whether an error is that of a process which has crashed: what is left of it can make no request.
+	Dead func(why string) bool
 	// Reconciles are the kinds of records of reconciles.
 	Reconciles Reconciles
 	// Probing says whether writes are made to fail now, some at a time.
@@ -70,12 +72,12 @@ type Exception struct {
 }
 
 // Names of the properties, in the order of [All].
-var Names = []string{nameHot, nameWar, nameStale, nameQuiet, nameFinalizer, nameOrphan, NameBackoff, nameLost, NameEndless, nameForgotten}
+var Names = []string{nameHot, nameWar, nameStale, nameQuiet, nameFinalizer, nameOrphan, NameBackoff, nameLost, NameEndless, nameForgotten, nameOverlooked, nameLeftover, nameBlind, nameDeposed}
 
 // All returns the properties with these names.
 func All(o Options, names []string) (all []property.Property) {
 	for _, p := range []property.Property{
-		noHotReconcile(&o), noWriteWar(&o), noStaleCreate(&o), quietAfterConvergence(&o), noFinalizerLeft(&o), noOrphan(&o), noGrowingBackoff(&o), noLostUpdate(&o), noEndlessError(&o), noForgottenFailure(&o),
+		noHotReconcile(&o), noWriteWar(&o), noStaleCreate(&o), quietAfterConvergence(&o), noFinalizerLeft(&o), noOrphan(&o), noGrowingBackoff(&o), noLostUpdate(&o), noEndlessError(&o), noForgottenFailure(&o), noForgottenChange(&o), noLeftover(&o), noBlindDelete(&o), noWriteAfterLease(&o),
 	} {
 		if slices.Contains(names, p.Name) {
 			all = append(all, p)

@@ -174,7 +174,7 @@ func TestNothingHalfIsLeft(t *testing.T) {
 	if err := os.Rename(last, last+"-away"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Merge(t.Context(), []string{shard}, out); err == nil || !strings.Contains(err.Error(), "the files of the finding Q-") {
+	if _, err := Merge(t.Context(), []string{shard}, out); err == nil || !strings.Contains(err.Error(), "the files of the finding Q-") || !strings.Contains(err.Error(), "copy the folder of the campaign anew") {
 		t.Fatalf("a finding is missing: %v", err)
 	}
 	if err := os.Rename(last+"-away", last); err != nil {

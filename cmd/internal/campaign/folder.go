@@ -57,7 +57,7 @@ func Load(dir string) (*Campaign, error) {
 	}
 	var c Campaign
 	if err := json.Unmarshal(data, &c); err != nil {
-		return nil, fmt.Errorf("%s: it is not readable as the state of a campaign: %w", filepath.Join(dir, file), err)
+		return nil, fmt.Errorf("%s: it is not readable as the state of a campaign: %w; name another folder. What was found is still in %s", filepath.Join(dir, file), err, filepath.Join(dir, findings))
 	}
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, file), err)
@@ -271,7 +271,7 @@ func (f *Folder) filesOf(x *Finding) (map[string][]byte, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("the files of the finding %s: %w", x.Name, err)
+		return nil, fmt.Errorf("the files of the finding %s: %w; copy the folder of the campaign anew, or leave it out", x.Name, err)
 	}
 	return files, nil
 }

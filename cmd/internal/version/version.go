@@ -57,16 +57,41 @@ func Released() bool {
 	return m != nil && m.Replace == nil && m.Sum != ""
 }
 
-// Of returns the version of another module linked into this program, "unknown" if it is not linked.
+// Of returns the version of another module linked into this program, and what it is replaced by, "unknown" if it is not linked.
 func Of(path string) string {
+	m := linked(path)
+	if m == nil {
+		return "unknown"
+	}
+	return versionOf(m)
+}
+
+// Replaced reports whether another module linked into this program is not what its version says: go.mod replaces it.
+func Replaced(path string) bool {
+	m := linked(path)
+	return m != nil && m.Replace != nil
+}
+
+func versionOf(m *debug.Module) string {
+	switch by := m.Replace; {
+	case by == nil:
+		return m.Version
+	case by.Version == "" || by.Version == "(devel)": // a folder
+		return m.Version + " replaced by " + by.Path
+	default:
+		return m.Version + " replaced by " + by.Path + " " + by.Version
+	}
+}
+
+func linked(path string) *debug.Module {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, m := range info.Deps {
 			if m.Path == path {
-				return m.Version
+				return m
 			}
 		}
 	}
-	return "unknown"
+	return nil
 }
 
 // module returns this module as the linker recorded it: the main module, or a dependency of one that has this program as a tool.

@@ -22,3 +22,16 @@ func TestCommitOf(t *testing.T) {
 		}
 	}
 }
+
+// What go.mod replaces is not what its version says.
+func TestVersionOf(t *testing.T) {
+	for want, by := range map[string]*debug.Module{
+		"v0.37.2":                              nil,
+		"v0.37.2 replaced by ../client-go":     {Path: "../client-go", Version: "(devel)"},
+		"v0.37.2 replaced by my/fork v0.1.0-x": {Path: "my/fork", Version: "v0.1.0-x"},
+	} {
+		if got := versionOf(&debug.Module{Path: "k8s.io/client-go", Version: "v0.37.2", Replace: by}); got != want {
+			t.Errorf("it is %q, want %q", got, want)
+		}
+	}
+}

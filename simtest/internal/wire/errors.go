@@ -11,6 +11,9 @@ import (
 // Refused is the error of a connection on which nobody listens.
 var Refused error = &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
 
+// Crashed is the error of requests that are made after their process has crashed.
+var Crashed = errors.New("simtest: the process of this client has crashed")
+
 // breaks are the ways in which connections break, as the errors that client-go recognises by their types. All others cross as their text.
 var breaks = []error{
 	io.ErrUnexpectedEOF,

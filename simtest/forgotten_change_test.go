@@ -1,0 +1,43 @@
+package simtest_test
+
+import (
+	"testing"
+
+	"github.com/informersim/informersim/simtest"
+)
+
+// What a controller writes only since the run has its informers list anew it has forgotten, whether a change or a failure.
+func TestNoForgottenChange(t *testing.T) {
+	for mistake, says := range map[string]string{
+		"overlooks that a label goes":     "mirrors deletes secrets default/m",
+		"is not told of its children":     "mirrors creates secrets default/m",
+		"gives up":                        "secrets default/m",
+		"drops tombstones":                "a list without it, whereupon informers hand their handlers a cache.DeletedFinalStateUnknown",
+		"thinks that a deletion succeeds": "mirrors deletes secrets default/m",
+	} {
+		t.Run(mistake, func(t *testing.T) {
+			o := simtest.Options{Seeds: 60, Properties: simtest.WellBehaved()}
+			body := mirroringBody(mirroring{mistake: mistake, watches: true})
+			found := simtest.Find(t, o, body)
+			if found == nil || found.Property != simtest.NoForgottenChange {
+				t.Fatalf("found %v", found)
+			}
+			wantIn(t, found.Text, says, "only when its informers have listed anew", "the last change of it from outside: ", "mirrors, whose watches the run has ended, is told of ")
+
+			o.Seeds, o.Properties = int(found.Seed), simtest.WellBehaved(simtest.Exception{Property: simtest.NoForgottenChange, Client: "mirrors", Why: "it waits for the next resync"},
+				simtest.Exception{Property: simtest.NoLeftover, Why: "the same"})
+			if found := simtest.Find(t, o, body); found != nil {
+				t.Errorf("an exception: found %v", found)
+			}
+		})
+	}
+}
+
+// One that forgets nothing keeps all properties, also while it makes something by the clock.
+func TestNoForgottenChangeSpares(t *testing.T) {
+	for name, c := range map[string]mirroring{"with a cache": {watches: true}, "without": {}, "by the clock": {watches: true, ensures: "backup"}} {
+		t.Run(name, func(t *testing.T) {
+			simtest.Run(t, simtest.Options{Seeds: 40, Properties: simtest.WellBehaved()}, mirroringBody(c))
+		})
+	}
+}

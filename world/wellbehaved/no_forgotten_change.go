@@ -1,0 +1,223 @@
+package wellbehaved
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/scenarios/property"
+	"github.com/informersim/informersim/sim"
+)
+
+const nameOverlooked = "NoForgottenChange"
+
+const (
+	// settled is by when a controller has to have done what there was to do when the faults stopped. One that writes later has a time of its own, or puts off a retry: it is not judged.
+	settled = 2 * time.Minute
+	// prompt is within what time of being told anew a controller writes if that is the reason.
+	prompt = 2 * time.Second
+)
+
+// noForgottenChange checks that a controller has written what there is to write before the run has its informers list anew, which nobody does in a cluster. It judges the first write that anybody
+// makes from then on, so that nobody else's can be its reason, and only if the controller had been told of everything that it watches: what its informers do not know is not its mistake.
+func noForgottenChange(o *Options) property.Property {
+	return property.Property{
+		Name:      nameOverlooked,
+		Statement: "what a change asks for is written before the run has the controller's informers list anew",
+		Kinds:     append(o.Reconciles.kinds(), fakeapiserver.KindRequest, fakeapiserver.KindPage, fakeapiserver.KindFrame, fakeapiserver.KindWatchClosed, o.Restarts),
+		New: func() property.Checker {
+			s := &overlooked{
+				o: o, underWay: newUnderWay[planned](o.Reconciles), due: map[way]time.Duration{}, gazette: newGazette(), known: map[followed]int64{}, newest: map[string]int64{},
+				active: map[sim.ActorID]time.Duration{}, changed: map[string]outside{}, told: map[sim.ActorID]reports.Evidence{}, writes: map[sentBy]string{}, failed: map[string]reports.Evidence{}, late: map[sim.ActorID]bool{},
+			}
+			return property.Checker{Record: s.record, End: func(property.World) *reports.Violation { return s.found }}
+		},
+	}
+}
+
+// planned is a reconcile that comes because the one before it has asked for it.
+type planned struct{ is bool }
+
+// outside is a change from outside.
+type outside struct {
+	key string
+	reports.Evidence
+}
+
+// overlooked follows what controllers are told, and when they write.
+type overlooked struct {
+	underWay[planned]
+	gazette
+	o       *Options
+	due     map[way]time.Duration // when something is to be reconciled again
+	known   map[followed]int64
+	newest  map[string]int64                 // the last revision of a resource, by plural
+	active  map[sim.ActorID]time.Duration    // when a client has last written, or its process has begun
+	changed map[string]outside               // the last change from outside, by "namespace/name"
+	told    map[sim.ActorID]reports.Evidence // the last that a client was told since its watches ended
+	writes  map[sentBy]string                // in flight: "secrets create default/a"
+	failed  map[string]reports.Evidence      // the last answer to one, if that was an error
+	late    map[sim.ActorID]bool             // who had not been told of everything then
+	last    time.Duration                    // when somebody last changed something
+	looked  bool                             // at who had
+	over    bool                             // somebody has written since then
+	found   *reports.Violation
+}
+
+func (s *overlooked) record(w property.World, r *sim.Record) *reports.Violation {
+	if since, ok := s.o.Observed(); ok && !s.looked && r.At > since {
+		s.looked = true
+		for q := range s.watches { // order: each by itself
+			if f := (followed{q.client, s.plurals[q]}); s.known[f] < s.newest[f.plural] {
+				s.late[q.client] = true
+			}
+		}
+	}
+	s.follow(w, r)
+	if plural := s.plural(r); plural != "" {
+		s.tell(w, r, plural)
+	}
+	s.gazette.record(w, r, s.o.Restarts)
+	switch r.Kind {
+	case fakeapiserver.KindRequest:
+		if r.Obj == nil {
+			s.writes[sentBy{r.Actor, r.N}] = r.Key + " " + r.Detail
+		}
+	case fakeapiserver.KindResponse:
+		at := sentBy{r.Actor, r.N}
+		if q := s.writes[at]; !strings.HasPrefix(r.Detail, "2") && q != "" {
+			s.failed[q] = reports.Because(r, "%s had tried it, and was told: %s", clientName(w, r.Actor), r.Detail)
+		} else {
+			delete(s.failed, q)
+		}
+		delete(s.writes, at)
+	case fakeapiserver.KindCommit:
+		s.committed(w, r)
+	case s.o.Reconciles.Begin:
+		at := wayOf(w, r)
+		due, is := s.due[at]
+		s.busy[r.Actor].is = is && r.At >= due-prompt && r.At <= due+prompt
+		delete(s.due, at)
+	case s.o.Reconciles.End:
+		s.ended(r)
+		if at := wayOf(w, r); r.N >= 0 {
+			s.due[at] = r.At + time.Duration(r.N)
+		}
+	case s.o.Restarts:
+		if client, ok := clientOf(w, r); ok {
+			s.restarts(client, r.At)
+		}
+	}
+	return nil
+}
+
+func (s *overlooked) restarts(client sim.ActorID, at time.Duration) {
+	s.active[client] = at
+	for f := range s.known { // order: each by itself
+		if f.client == client {
+			delete(s.known, f)
+		}
+	}
+}
+
+// tell notes that a client is told something of a resource.
+func (s *overlooked) tell(w property.World, r *sim.Record, plural string) {
+	if f := (followed{r.Actor, strings.Clone(plural)}); r.RV > s.known[f] {
+		s.known[f] = r.RV
+	}
+	if s.looked && !s.over {
+		s.told[r.Actor] = reports.Because(r, "%s, whose watches the run has ended, is told of %s anew", clientName(w, r.Actor), plural)
+	}
+}
+
+func (s *overlooked) committed(w property.World, r *sim.Record) {
+	s.newest[strings.Clone(pluralOf(r.Key))] = r.RV
+	if bookkeeping(r.Key) {
+		return
+	}
+	x := s.o.writeOf(w)
+	if s.looked && !s.over {
+		s.over = true
+		s.found = s.judge(w, r, &x)
+	}
+	s.active[x.client], s.last = r.At, r.At
+	if x.role == Outside {
+		key := strings.Clone(r.Key)
+		s.put(r)
+		s.changed[key[strings.Index(key, " ")+1:]] = outside{key, reports.Because(r, "the last change of it from outside: %s commits %s of %s (RV %d)", x.name, r.Detail, key, r.RV)}
+	}
+}
+
+func (s *overlooked) judge(w property.World, r *sim.Record, x *write) *reports.Violation {
+	observed, _ := s.o.Observed()
+	calm, _ := s.o.Calm()
+	told, is := s.told[x.client]
+	if x.role != Controller || x.request == nil || !is || s.late[x.client] || s.active[x.client] > calm+settled || s.last > observed-settled || x.request.At < observed || x.request.At > told.At+prompt ||
+		s.o.excepted(nameOverlooked, x.name, r.Key) {
+		return nil
+	}
+	if by := s.sent[sentBy{x.client, x.number}]; by != nil && by.is {
+		return nil
+	}
+	what := ""
+	switch r.Detail {
+	case "ADDED":
+		what = "creates " + r.Key
+	case "DELETED":
+		what = "deletes " + r.Key
+	default:
+		for _, c := range changes(r.Old, r.Obj) {
+			if !moves(c.value) {
+				what = fmt.Sprintf("changes %s of %s to %s", c.field, r.Key, shown(c.value))
+				break
+			}
+		}
+	}
+	if what == "" {
+		return nil
+	}
+	v := &reports.Violation{Key: strings.Clone(r.Key), Message: fmt.Sprintf(
+		"%s %s only when its informers have listed anew, since the run has ended their watches: it had been told of everything, and nobody had changed anything for %v. It has overlooked a change, or given up after a failure",
+		x.name, what, span(observed-max(calm, s.last)))}
+	if c, is := s.cause(r); is {
+		v.Because = append(v.Because, c.Evidence)
+		if e, is := s.gazette.of[c.key].told[x.client]; is {
+			v.Because = append(v.Because, e)
+		}
+	}
+	if e, is := s.failed[s.writes[sentBy{x.client, x.number}]]; is {
+		v.Because = append(v.Because, e)
+	}
+	v.Because = append(v.Because, told, reports.Evidence{Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s sends %s %s", x.name, x.request.Method, x.request.Path)},
+		reports.Because(r, "%s is %s (RV %d)", r.Key, r.Detail, r.RV))
+	return v
+}
+
+// cause returns the last change from outside of what an object belongs to by its controlling owner, or of what has its name, itself included.
+func (s *overlooked) cause(r *sim.Record) (outside, bool) {
+	object := r.Key[strings.Index(r.Key, " ")+1:]
+	e, is := s.changed[object]
+	if m := meta(r.Obj); m != nil {
+		if ref := metav1.GetControllerOf(m); ref != nil {
+			if of, has := s.changed[object[:strings.LastIndex(object, "/")+1]+ref.Name]; has && (!is || of.At > e.At) {
+				return of, true
+			}
+		}
+	}
+	return e, is
+}
+
+// moves reports whether a value is one that each reconcile may change, whatever has happened: a time, or a number.
+func moves(value string) bool {
+	plain := strings.Trim(value, `"`)
+	if _, err := strconv.ParseFloat(plain, 64); err == nil {
+		return true
+	}
+	_, err := time.Parse(time.RFC3339Nano, plain)
+	return err == nil
+}
