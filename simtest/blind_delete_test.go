@@ -32,18 +32,8 @@ func (c *reaping) run(ctx context.Context, config *rest.Config) error {
 	}
 	defer shutDown()
 	queue.factory.WaitForCacheSync(ctx.Done())
-	for {
-		item, down := queue.Get()
-		if down {
-			return nil
-		}
-		if err := c.reap(ctx, queue, item.(string)); err != nil {
-			queue.AddRateLimited(item)
-		} else {
-			queue.Forget(item)
-		}
-		queue.Done(item)
-	}
+	work(queue, func(key string) error { return c.reap(ctx, queue, key) })
+	return nil
 }
 
 func (c *reaping) reap(ctx context.Context, queue *mapQueue, key string) error {

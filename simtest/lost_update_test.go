@@ -66,18 +66,8 @@ func marks(ctx context.Context, config *rest.Config, how string) error {
 			return err
 		}
 	}
-	for {
-		name, quit := queue.Get()
-		if quit {
-			return nil
-		}
-		if err := mark(name.(string)); err != nil {
-			queue.AddRateLimited(name)
-		} else {
-			queue.Forget(name)
-		}
-		queue.Done(name)
-	}
+	work(queue, mark)
+	return nil
 }
 
 // An update without a resourceVersion takes back what others have written since the cache was filled. With one, it is refused; a patch sends only what it sets; and what a

@@ -45,3 +45,19 @@ func newMapQueue(ctx context.Context, config *rest.Config, deletions bool) (q *m
 	}()
 	return q, factory.Shutdown, nil
 }
+
+// work reconciles what a queue has until it ends: what fails is tried again.
+func work(queue workqueue.RateLimitingInterface, reconcile func(key string) error) {
+	for {
+		item, down := queue.Get()
+		if down {
+			return
+		}
+		if err := reconcile(item.(string)); err != nil {
+			queue.AddRateLimited(item)
+		} else {
+			queue.Forget(item)
+		}
+		queue.Done(item)
+	}
+}
