@@ -1,7 +1,9 @@
 package world
 
 import (
+	"cmp"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -33,6 +35,7 @@ type probed struct{ client, resource, namespace, name string }
 // undoing is how to undo what a client has written last of an object.
 type undoing struct {
 	probed
+	step  uint64 // in which it was written
 	path  string // of its request
 	uid   types.UID
 	old   any
@@ -83,9 +86,12 @@ func (b *wellBehaved) noteChange(r *sim.Record) {
 	if plural == "leases" || plural == "events" {
 		return
 	}
-	u := undoing{probed: b.probedOf(cl.Actor(), plural, object), uid: m.GetUID(), old: r.Old, obj: r.Obj}
+	u := undoing{probed: b.probedOf(cl.Actor(), plural, object), step: r.Step, uid: m.GetUID(), old: r.Old, obj: r.Obj}
 	u.path, _, _ = strings.Cut(q.Path, "?")
-	b.undos = append(slices.DeleteFunc(b.undos, func(o undoing) bool { return o.probed == u.probed }), u)
+	if b.undos == nil {
+		b.undos = map[probed]undoing{}
+	}
+	b.undos[u.probed] = u
 }
 
 // undoable returns what can be undone, of clients that write nothing when they look: the last changes of each.
@@ -94,7 +100,10 @@ func (b *wellBehaved) undoable() (all []undoing) {
 	for _, p := range b.writes {
 		times[p.client] = maxProbed
 	}
-	for _, u := range slices.Backward(b.undos) {
+	latest := slices.SortedFunc(maps.Values(b.undos), func(x, y undoing) int {
+		return cmp.Or(cmp.Compare(y.step, x.step), strings.Compare(x.client, y.client), strings.Compare(x.resource+" "+x.namespace+"/"+x.name, y.resource+" "+y.namespace+"/"+y.name))
+	})
+	for _, u := range latest {
 		if times[u.client] == maxProbed || !b.isThere(u) {
 			continue
 		}

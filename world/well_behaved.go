@@ -38,8 +38,8 @@ type wellBehaved struct {
 	errors   []wellbehaved.Logged // that were logged from then on
 	watched  time.Duration
 	watching bool
-	writes   []probed  // of the time in which the controllers are watched
-	undos    []undoing // the last change of each object by each controller, the oldest first
+	writes   []probed           // of the time in which the controllers are watched
+	undos    map[probed]undoing // the last change of each object by each controller
 	probing  bool
 }
 
