@@ -47,7 +47,7 @@ type undoing struct {
 // whenever it looks can be made to fail whenever one likes.
 func (b *wellBehaved) noteWrite(r *sim.Record) {
 	verb, object, _ := strings.Cut(r.Detail, " ")
-	if !b.watching || b.probing || verb != "update" && verb != "patch" || r.Key == "leases" || r.Key == "events" || b.role(r.Actor) != wellbehaved.Controller {
+	if !b.watching || b.probing || verb != "update" && verb != "patch" || wellbehaved.Bookkeeping(r.Key) || b.role(r.Actor) != wellbehaved.Controller {
 		return
 	}
 	object, _, _ = strings.Cut(object, " ")
@@ -75,7 +75,7 @@ func (b *wellBehaved) probedOf(client sim.ActorID, plural, object string) probed
 func (b *wellBehaved) noteChange(r *sim.Record) {
 	m, is := r.Obj.(metav1.Object)
 	cl, n := b.w.cluster.Serving()
-	if !is || cl == nil || b.probing || r.Detail != "MODIFIED" || b.role(cl.Actor()) != wellbehaved.Controller {
+	if !is || cl == nil || b.probing || r.Detail != "MODIFIED" || wellbehaved.Bookkeeping(r.Key) || b.role(cl.Actor()) != wellbehaved.Controller {
 		return
 	}
 	q := b.sent[sentBy{cl.Actor(), int64(n)}]
@@ -83,9 +83,6 @@ func (b *wellBehaved) noteChange(r *sim.Record) {
 		return
 	}
 	plural, object, _ := strings.Cut(r.Key, " ")
-	if plural == "leases" || plural == "events" {
-		return
-	}
 	u := undoing{probed: b.probedOf(cl.Actor(), plural, object), step: r.Step, uid: m.GetUID(), old: r.Old, obj: r.Obj}
 	u.path, _, _ = strings.Cut(q.Path, "?")
 	if b.undos == nil {

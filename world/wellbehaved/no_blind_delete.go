@@ -116,7 +116,7 @@ func (s *blind) tell(w property.World, r *sim.Record, rv int64, plural string, o
 
 func (s *blind) committed(w property.World, r *sim.Record) *reports.Violation {
 	m := meta(r.Obj)
-	if m == nil || bookkeeping(r.Key) {
+	if m == nil || Bookkeeping(r.Key) {
 		return nil
 	}
 	x := s.o.writeOf(w)

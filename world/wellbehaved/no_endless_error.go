@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -169,7 +168,7 @@ const soon = time.Second
 
 // byItself reports whether something has come while no controller was told anything.
 func (f *failures) byItself(e reports.Evidence) bool {
-	n := sort.Search(len(f.heard), func(n int) bool { return f.heard[n] > e.At })
+	n, _ := slices.BinarySearch(f.heard, e.At+1)
 	return n == 0 || f.heard[n-1]+soon < e.At
 }
 
@@ -184,6 +183,10 @@ var quotedText = regexp.MustCompile(`"([^"]+)"`)
 
 // logged judges the errors that were logged since the faults stopped. What a reconcile that the test tells of has logged is that reconcile's.
 func (f *failures) logged(w property.World, since time.Duration) *reports.Violation {
+	errs := f.o.Errors()
+	if len(errs) == 0 {
+		return nil
+	}
 	times := map[string][]reports.Evidence{}
 	var order []string
 	live := map[string]bool{} // by how a line may call them
@@ -191,7 +194,7 @@ func (f *failures) logged(w property.World, since time.Duration) *reports.Violat
 		live[s.obj.GetName()] = true
 		live[s.key[strings.Index(s.key, " ")+1:]] = true
 	}
-	for _, l := range f.o.Errors() {
+	for _, l := range errs {
 		text := reconcileID.ReplaceAllString(l.Text, "")
 		if f.told(text) || f.explained(text, live) || f.exceptedText(text) {
 			continue

@@ -137,7 +137,7 @@ func (s *overlooked) tell(w property.World, r *sim.Record, plural string) {
 
 func (s *overlooked) committed(w property.World, r *sim.Record) {
 	s.newest[strings.Clone(pluralOf(r.Key))] = r.RV
-	if bookkeeping(r.Key) {
+	if Bookkeeping(r.Key) {
 		return
 	}
 	x := s.o.writeOf(w)

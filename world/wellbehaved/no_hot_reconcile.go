@@ -34,7 +34,7 @@ func noHotReconcile(o *Options) property.Property {
 			return property.Checker{Record: func(w property.World, r *sim.Record) *reports.Violation {
 				switch r.Kind {
 				case fakeapiserver.KindCommit:
-					if !bookkeeping(r.Key) {
+					if !Bookkeeping(r.Key) {
 						clear(clients)
 					}
 				case fakeapiserver.KindFrame:
@@ -66,7 +66,7 @@ type repeats struct {
 // repeated counts a request.
 func (o *Options) repeated(w property.World, r *sim.Record, clients map[sim.ActorID]map[string]*repeats) *reports.Violation {
 	client := strings.TrimPrefix(w.Kernel().ActorName(r.Actor), "conn/")
-	if strings.HasPrefix(r.Detail, "watch") || bookkeeping(r.Key) || o.Role(r.Actor) != Controller {
+	if strings.HasPrefix(r.Detail, "watch") || Bookkeeping(r.Key) || o.Role(r.Actor) != Controller {
 		return nil
 	}
 	q := o.Sent(r.Actor, r.N)

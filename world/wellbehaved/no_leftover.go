@@ -99,7 +99,7 @@ func (s *leftovers) record(w property.World, r *sim.Record) *reports.Violation {
 
 func (s *leftovers) committed(w property.World, r *sim.Record) {
 	m := meta(r.Obj)
-	if m == nil || bookkeeping(r.Key) {
+	if m == nil || Bookkeeping(r.Key) {
 		return
 	}
 	x := s.o.writeOf(w)

@@ -87,7 +87,7 @@ func (s *updates) told(r *sim.Record, plural string) {
 }
 
 func (s *updates) committed(w property.World, r *sim.Record) (lost *reports.Violation) {
-	if bookkeeping(r.Key) {
+	if Bookkeeping(r.Key) {
 		return nil
 	}
 	x := s.o.writeOf(w)

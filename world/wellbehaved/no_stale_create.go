@@ -228,7 +228,7 @@ func (s *staleness) committed(w property.World, r *sim.Record) {
 	}
 	x := s.o.writeOf(w)
 	ref := metav1.GetControllerOf(m)
-	if x.role != Controller || ref == nil || bookkeeping(r.Key) || s.o.excepted(nameStale, x.name, r.Key) {
+	if x.role != Controller || ref == nil || Bookkeeping(r.Key) || s.o.excepted(nameStale, x.name, r.Key) {
 		return
 	}
 	c := &child{

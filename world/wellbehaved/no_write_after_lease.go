@@ -86,7 +86,7 @@ func holderOf(obj any) string {
 }
 
 func (s *reigns) writes(r *sim.Record, x *write) *reports.Violation {
-	if bookkeeping(r.Key) || !s.wants[x.client] {
+	if Bookkeeping(r.Key) || !s.wants[x.client] {
 		return nil
 	}
 	if !s.held[x.client] {

@@ -40,7 +40,7 @@ func noWriteWar(o *Options) property.Property {
 				case x.role == Outside:
 					clear(wars)
 					return nil
-				case x.role != Controller || r.Detail != "MODIFIED" || bookkeeping(r.Key) || o.excepted(nameWar, x.name, r.Key):
+				case x.role != Controller || r.Detail != "MODIFIED" || Bookkeeping(r.Key) || o.excepted(nameWar, x.name, r.Key):
 					delete(wars, r.Key)
 					return nil
 				}

@@ -30,7 +30,7 @@ func quietAfterConvergence(o *Options) property.Property {
 			made := map[string][]reports.Evidence{} // by writer, object and field
 			return property.Checker{Record: func(w property.World, r *sim.Record) *reports.Violation {
 				since, ok := o.Observed()
-				if !ok || o.Probing() || bookkeeping(r.Key) {
+				if !ok || o.Probing() || Bookkeeping(r.Key) {
 					return nil
 				}
 				x := o.writeOf(w)

@@ -52,9 +52,9 @@ func pluralOf(key string) string {
 	return plural
 }
 
-// bookkeeping reports whether an object is of a kind with which components say that they are alive, or what they did: it says nothing of
+// Bookkeeping reports whether an object is of a kind with which components say that they are alive, or what they did: it says nothing of
 // what is wanted, and renewing it is no reconcile.
-func bookkeeping(key string) bool {
+func Bookkeeping(key string) bool {
 	p := pluralOf(key)
 	return p == "leases" || p == "events"
 }
