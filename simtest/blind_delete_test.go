@@ -19,6 +19,7 @@ import (
 // reaping deletes ConfigMaps that are done, as its cache has them: with a precondition that one only, without one whatever has its name by then. What is encoded in protobuf is the same.
 type reaping struct {
 	precondition, protobuf bool
+	reads                  bool // what there is now, and deletes that if it is the next one
 	done                   func(m *corev1.ConfigMap) bool
 }
 
@@ -44,6 +45,15 @@ func (c *reaping) reap(ctx context.Context, queue *mapQueue, key string) error {
 	m, o := obj.(*corev1.ConfigMap), metav1.DeleteOptions{}
 	if c.precondition {
 		o.Preconditions = &metav1.Preconditions{UID: (*types.UID)(&m.UID)}
+	}
+	if c.reads {
+		now, err := queue.client.CoreV1().ConfigMaps(m.Namespace).Get(ctx, m.Name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) || err == nil && now.UID == m.UID {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
 	}
 	err = queue.client.CoreV1().ConfigMaps(m.Namespace).Delete(ctx, m.Name, o)
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
@@ -107,6 +117,7 @@ func TestNoBlindDeleteSpares(t *testing.T) {
 		"a precondition":             reapingBody(reaping{precondition: true, done: isDone}, "new"),
 		"a precondition in protobuf": reapingBody(reaping{precondition: true, protobuf: true, done: isDone}, "new"),
 		"the next one is done, too":  reapingBody(reaping{done: isDone}, "done"),
+		"it has read the next one":   reapingBody(reaping{reads: true, done: isDone}, "new"),
 		"whatever it is":             reapingBody(reaping{done: func(*corev1.ConfigMap) bool { return true }}, "new"),
 	} {
 		t.Run(name, func(t *testing.T) {

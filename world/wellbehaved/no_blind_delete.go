@@ -36,13 +36,11 @@ func noBlindDelete(o *Options) property.Property {
 // blind follows which objects clients have been told of.
 type blind struct {
 	busyness
-	o     *Options
-	seen  map[sim.ActorID]map[string]*seen
-	asked map[sentBy]string              // the plural, by request in flight that is no watch
-	sent  map[sentBy]seen                // what the client knew of the object that a request is to delete
-	made  map[kinds.UID]reports.Evidence // objects that no controller has made
-	gone  map[kinds.UID]reports.Evidence
-	work  map[sim.ActorID]work
+	o    *Options
+	seen map[sim.ActorID]map[string]*seen
+	sent map[sentBy]seen                // what the client knew of the object that a request is to delete
+	made map[kinds.UID]reports.Evidence // objects that no controller has made
+	gone map[kinds.UID]reports.Evidence
 }
 
 // seen is an object that a client has been told of, how it was first, and how it was last.
