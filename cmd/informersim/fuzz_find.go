@@ -27,6 +27,7 @@ const (
 	traceFile    = "run.trace.jsonl"
 	storyFile    = "story.txt"
 	pageFile     = "report.html"
+	readmeFile   = "README.md"
 	originals    = "original"
 )
 
@@ -46,7 +47,7 @@ func (z *fuzzer) shrunk(run *reports.Run) *foundRun {
 	}
 	x.Seed, x.Scenario, x.Strategy, x.Mix = run.Seed, run.Scenario, run.Strategy, run.Mix
 	x.SetName()
-	x.Files["README.md"] = []byte(readme(x))
+	x.Files[readmeFile] = []byte(readme(x))
 	return x
 }
 

@@ -175,9 +175,11 @@ func (z *fuzzer) fuzz(junit outfile.Target) error {
 	left := z.asked.Runs(part.Index) - part.Done
 	show := newFuzzProgress(z, z.countable(left))
 	defer show.close()
-	var failed error
+	failed := z.findAgain(ctx, show)
 	ended := campaign.Complete
-	if left > 0 {
+	if failed != nil {
+		ended, failed = z.end(ctx, failed)
+	} else if left > 0 {
 		workers := min(uint64(z.flags.workers), left)
 		from := part.Done
 		start := func(ctx context.Context) (func(uint64) (*reports.Run, error), func(), error) {
@@ -300,6 +302,47 @@ func (z *fuzzer) finding(run *reports.Run, show *fuzzProgress) error {
 	}
 	z.count(run)
 	return z.print(x, path)
+}
+
+// findAgain makes anew what is gone of the findings in the folder of a campaign that goes on: their seeds are done, and nothing else would show them.
+func (z *fuzzer) findAgain(ctx context.Context, show *fuzzProgress) error {
+	if z.folder == nil {
+		return nil
+	}
+	gone := z.folder.Gone(z.state)
+	if len(gone) == 0 {
+		return nil
+	}
+	one, end, err := z.worker(ctx, 0)
+	if err != nil {
+		return err
+	}
+	defer end()
+	for _, old := range gone {
+		show.line("files of the finding %s are gone; making the run of seed %d again", old.Name, old.Seed)
+		run, err := one(z.asked.Run(old.Seed))
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err == nil && run.Passed() {
+			err = errors.New("it passes now")
+		}
+		if err != nil {
+			show.line("warning: the files of the finding %s stay gone: seed %d: %v", old.Name, old.Seed, err)
+			continue
+		}
+		x := z.shrunk(run)
+		if err := z.c.Context().Err(); err != nil {
+			return err
+		}
+		x.Name, x.Count, x.Seeds = old.Name, old.Count, old.Seeds
+		x.Files[readmeFile] = []byte(readme(x))
+		if err := z.folder.Keep(&x.Finding, x.Files); err != nil {
+			return &lostFinding{err}
+		}
+		*old = x.Finding
+	}
+	return show.saved(true)
 }
 
 // lostFinding is the error of a finding that was reported and could not be written to the folder of its campaign.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -199,6 +200,46 @@ func resumes(t *testing.T, shrink string) {
 	kept, err := filepath.Glob("parts/findings/*")
 	if err != nil || len(kept) != len(parts.Findings) {
 		t.Errorf("%v: of %d findings there are the folders %v", err, len(parts.Findings), kept)
+	}
+}
+
+// What is gone of a finding is made anew by a campaign that goes on, and missed by merge: the seed is done, so nothing else would show it.
+func TestFuzzFindsAgainWhatIsGone(t *testing.T) {
+	inTemp(t, nil)
+	withFlawed(t)
+	args := append(slices.Clone(keepGoing), "--seeds", "1..40", "--out", "out", "--resume")
+	if got := command(t, args...); got.code != exitBroken {
+		t.Fatalf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+	before := campaignIn(t, "out")
+	if len(before.Findings) < 2 {
+		t.Fatalf("there are %d findings", len(before.Findings))
+	}
+	first := filepath.Join("out/findings", before.Findings[0].Name)
+	trace := filepath.Join("out/findings", before.Findings[1].Name, traceFile)
+	was, err := os.ReadFile(trace)
+	if err := errors.Join(err, os.RemoveAll(first), os.Remove(trace)); err != nil {
+		t.Fatal(err)
+	}
+	if got := command(t, "merge", "out", "--out", "sum"); got.code != exitBadInput || !strings.Contains(got.stderr, "the files of the finding "+before.Findings[0].Name) {
+		t.Errorf("merge has exit code %d: %s", got.code, got.stderr)
+	}
+	got := command(t, args...)
+	if got.code != exitBroken || strings.Count(got.stderr, "are gone; making the run of seed ") != 2 {
+		t.Errorf("exit code %d: %s", got.code, got.stderr)
+	}
+	sameBut(t, "what goes on", campaignIn(t, "out"), before)
+	if _, err := os.Stat(filepath.Join(first, scenarioFile)); err != nil {
+		t.Error(err)
+	}
+	if is, err := os.ReadFile(trace); err != nil || !bytes.Equal(is, was) {
+		t.Errorf("%v: the trace has %d bytes, and had %d", err, len(is), len(was))
+	}
+	if got := command(t, args...); strings.Contains(got.stderr, "gone") {
+		t.Errorf("something is still gone: %s", got.stderr)
+	}
+	if got := command(t, "merge", "out", "--out", "sum"); got.code != exitBroken {
+		t.Errorf("merge has exit code %d: %s", got.code, got.stderr)
 	}
 }
 

@@ -60,6 +60,9 @@ func (a *Asked) Runs(shard uint64) uint64 {
 // Seed returns the seed of a shard's run, counted from 0.
 func (a *Asked) Seed(shard, n uint64) uint64 { return a.First + shard - 1 + n*a.Shards }
 
+// Run returns the number of a seed's run in its shard.
+func (a *Asked) Run(seed uint64) uint64 { return (seed - a.First) / a.Shards }
+
 // Seeds says the seeds in words.
 func (a *Asked) Seeds() string {
 	if a.Endless() {

@@ -38,6 +38,8 @@ type Finding struct {
 	Again []string `json:"again"`
 	// Notes say what else must be known, such as that it does not repeat.
 	Notes []string `json:"notes,omitempty"`
+	// Holds are the files of its folder, by path, but the one that has this.
+	Holds []string `json:"holds,omitempty"`
 }
 
 // name is what a scenario calls a part of it or an object, with its numbers left out.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -230,6 +231,7 @@ func keep(dir string, x *Finding, files map[string][]byte) (err error) {
 	if err := os.Chmod(beside, 0o755); err != nil { // MkdirTemp's is for one user only
 		return err
 	}
+	x.Holds = slices.Sorted(maps.Keys(files))
 	meta, err := json.MarshalIndent(x, "", "  ")
 	if err != nil {
 		return err
@@ -270,8 +272,31 @@ func (f *Folder) filesOf(x *Finding) (map[string][]byte, error) {
 		files[name], err = os.ReadFile(path)
 		return err
 	})
+	if err == nil {
+		err = f.lacks(x)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the files of the finding %s: %w; copy the folder of the campaign anew, or leave it out", x.Name, err)
 	}
 	return files, nil
+}
+
+// lacks returns an error if a file of a finding is gone.
+func (f *Folder) lacks(x *Finding) error {
+	for _, name := range append([]string{findingFile}, x.Holds...) {
+		if _, err := os.Stat(filepath.Join(f.FindingPath(x), filepath.FromSlash(name))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Gone returns the findings of which a file is gone.
+func (f *Folder) Gone(c *Campaign) (gone []*Finding) {
+	for _, x := range c.Findings {
+		if f.lacks(x) != nil {
+			gone = append(gone, x)
+		}
+	}
+	return gone
 }
