@@ -278,6 +278,24 @@ func TestShrinkingOutlivesItsProcess(t *testing.T) {
 	wantIn(t, left, "FAIL  it is started once at step", "1 fault injected (crash ×1)", "shrunk from ")
 }
 
+// So it does if such a run hangs.
+func TestShrinkingOutlivesAHang(t *testing.T) {
+	if isChild() {
+		o := simtest.Options{Seeds: 1, Mix: "storm", Replicas: 2, CrashProbability: 0.01, RealQuiescenceTimeout: 3 * time.Second}
+		simtest.Run(t, o, func(env *simtest.Env) {
+			crashBody(env)
+			go wakesUp(func() {
+				for n := 0; ; n++ {
+					_ = n
+				}
+			})
+			env.Settle()
+		})
+		return
+	}
+	wantIn(t, endsIn(t, t.TempDir(), time.Minute), "FAIL  it is started once at step", "1 fault injected (crash ×1)", "shrunk from ")
+}
+
 // A program that panics when it is told to end does so at the latest when the run is over. That is shrunk, and repeats.
 func TestDeathAsTheRunEnds(t *testing.T) {
 	if isChild() {

@@ -159,12 +159,9 @@ func (r *runner) searchOn() {
 	}
 	r.announce(limit)
 	r.shrinking = ""
-	now := r.host.Now()
-	o := &others{r: r, deadline: now.Add(limit + twinTime + time.Second)}
+	o := &others{r: r}
 	defer o.close()
-	s.play, s.deadline, s.failed = o.play, now.Add(limit), false
-	s.spoils = func(*outcome) bool { return o.err != nil || r.host.Stopped() }
-	s.search(s.best, s.picks)
+	s.elsewhere(o, limit)
 	text := r.text(s.best, r.store(s.best))
 	fmt.Fprintf(r.host.Stderr, "\n%s\n", reports.Plain(text))
 }

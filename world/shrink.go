@@ -21,6 +21,7 @@ type shrinker struct {
 	same     func(*outcome) bool // whether a run fails as the one that is to be simpler
 	spoils   func(*outcome) bool // whether no run can follow this one
 	deadline time.Time
+	left     time.Duration // until the deadline, when the last run began
 	maxSteps uint64
 	best     *outcome   // the simplest run so far
 	picks    []sim.Pick // with which it is made
@@ -61,7 +62,21 @@ func (r *runner) shrink(res *outcome) *outcome {
 	r.shrinking, r.search = r.text(res, r.store(res)), s
 	defer func() { r.shrinking, r.search = "", nil }()
 	s.search(res, picks)
+	if s.failed && r.peer.gone == nil && r.canStartAgain() && !r.host.Stopped() {
+		o := &others{r: r, limit: hangOfFew}
+		defer o.close()
+		s.elsewhere(o, s.left)
+	}
 	return s.best
+}
+
+// elsewhere goes on, for a time, in other processes of the test's program, since a run that was tried has ended or hung the first.
+func (s *shrinker) elsewhere(o *others, limit time.Duration) {
+	s.deadline = s.r.host.Now().Add(limit)
+	o.deadline = s.deadline.Add(twinTime + time.Second)
+	s.play, s.failed = o.play, false
+	s.spoils = func(*outcome) bool { return o.err != nil || s.r.host.Stopped() }
+	s.search(s.best, s.picks)
 }
 
 // search reduces the picks of a run, and looks for the nearest run that passes.
@@ -118,6 +133,7 @@ func (s *shrinker) over() bool { return !s.r.host.Now().Before(s.deadline) || s.
 
 // breaks reports whether a run with these picks fails in the same way, and keeps it if it is simpler than the best.
 func (s *shrinker) breaks(picks []sim.Pick) bool {
+	s.left = s.deadline.Sub(s.r.host.Now())
 	res := s.play(source{header: s.header, picks: &picks, maxSteps: s.maxSteps})
 	s.failed = s.failed || s.spoils(res)
 	if !s.same(res) {
