@@ -77,4 +77,5 @@ func batches(c *check) {
 	c.revisions()
 	c.strangers()
 	c.untransformed()
+	c.nothing()
 }

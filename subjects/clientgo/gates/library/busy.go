@@ -68,6 +68,8 @@ func busyQueues(c *check) {
 		c.deltaQueues()
 	}
 	c.losesKey()
+	c.renamedDeltas()
+	c.batchEnds()
 }
 
 // closed reports whether a channel is closed.

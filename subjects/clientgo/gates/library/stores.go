@@ -140,6 +140,7 @@ func expirationCache(c *check) {
 		c.no("Delete", of.Delete(object("c", 400)))
 	}
 	c.is("LastStoreSyncResourceVersion after Delete", plain.LastStoreSyncResourceVersion(), s.LastStoreSyncResourceVersion())
+	c.listed(ttl)
 }
 
 func undeltaStore(c *check) {
@@ -232,6 +233,7 @@ func mutationCache(c *check) {
 	for range 4 {
 		c.follows()
 	}
+	c.repeatedValue()
 }
 
 // fills writes one object more than a mutation cache keeps that was not told how many those are.

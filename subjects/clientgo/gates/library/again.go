@@ -1,0 +1,160 @@
+package library
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+	clocktesting "k8s.io/utils/clock/testing"
+)
+
+// shortest adds a key to a delaying queue for as short a time as there is. It waits all the same.
+func (c *check) shortest() {
+	now := clocktesting.NewFakeClock(time.Unix(1000, 0))
+	q := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Clock: now})
+	q.AddAfter("a", 1)
+	c.quiesce()
+	c.is("how many keys are ready that were added for 1 ns", 0, q.Len())
+	now.Step(1)
+	c.quiesce()
+	c.is("how many keys are ready that were added for 1 ns, after that time", 1, q.Len())
+	q.ShutDown()
+	c.quiesce()
+}
+
+// listed reads all of an ExpirationCache, which makes nothing young.
+func (c *check) listed(ttl time.Duration) {
+	later := &ahead{}
+	s := cache.NewExpirationStore(cache.MetaNamespaceKeyFunc, &cache.TTLPolicy{TTL: ttl, Clock: later})
+	c.no("Add", s.Add(object("c", 1)))
+	time.Sleep(time.Nanosecond) // the store has a clock of its own
+	c.is("List of an ExpirationCache", []string{"c@1"}, texts(s.List()))
+	c.is("ListKeys of an ExpirationCache", []string{"c"}, s.ListKeys())
+	later.by = ttl
+	c.is("List of an ExpirationCache behind the TTL, which was listed meanwhile", []string{}, texts(s.List()))
+}
+
+// renamedDeltas has a DeltaFIFO give two objects another name, which is one for both. They are queued under the keys that they came with.
+func (c *check) renamedDeltas() {
+	q := cache.NewDeltaFIFOWithOptions(cache.DeltaFIFOOptions{EmitDeltaTypeReplaced: true, KnownObjects: stored{}, Transformer: func(obj any) (any, error) {
+		o := obj.(*metav1.PartialObjectMetadata).DeepCopy()
+		o.Name = "z"
+		return o, nil
+	}})
+	a, b := object("ns1/a", 1), object("ns1/b", 2)
+	want := []string{"Added ns1/z@1", "Added ns1/z@2"}
+	if c.IntN(2) == 0 {
+		c.no("Replace", q.Replace([]any{a, b}, "2"))
+		want = []string{"Replaced ns1/z@1", "Replaced ns1/z@2"}
+	} else {
+		c.no("Add", q.Add(a))
+		c.no("Add", q.Add(b))
+	}
+	q.Close()
+	for _, want := range want {
+		popped, err := q.Pop(func(any, bool) error { return nil })
+		c.no("Pop of a DeltaFIFO that renames", err)
+		deltas, _ := popped.(cache.Deltas) // none says so below
+		c.is("what comes of one of two objects that a DeltaFIFO gives one name", want, delta(deltas))
+	}
+}
+
+// batchEnds has a RealFIFO transform an object into something that has no key, between others. A batch ends with it.
+func (c *check) batchEnds() {
+	lost := c.key()
+	q := cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{AtomicEvents: true, Transformer: func(obj any) (any, error) {
+		if key, _ := cache.MetaNamespaceKeyFunc(obj); key == lost {
+			return "no object", nil
+		}
+		return obj, nil
+	}})
+	for _, key := range keys {
+		c.no("Add", q.Add(object(key, 1)))
+	}
+	q.Close()
+	at := slices.Index(keys, lost) + 1
+	want := []int{at}
+	if at < len(keys) {
+		want = append(want, len(keys)-at)
+	}
+	var got []int
+	for range want {
+		c.no("PopBatch", q.PopBatch(func(deltas []cache.Delta, _ bool) error { got = append(got, len(deltas)); return nil }, func(any, bool) error { got = append(got, 1); return nil }))
+	}
+	c.is(fmt.Sprintf("how many of %d objects come at once, of which number %d has no key", len(keys), at), want, got)
+}
+
+// repeatedValue has a mutation cache ask an index function that says a value twice.
+func (c *check) repeatedValue() {
+	backing := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{"twice": func(obj any) ([]string, error) {
+		name := obj.(*metav1.PartialObjectMetadata).Name
+		return []string{name, "all", name, "all"}, nil
+	}})
+	s := cache.NewIntegerResourceVersionMutationCache(klog.Background(), backing, backing, time.Hour, true)
+	c.no("Add", backing.Add(object("ns1/b", 1)))
+	s.Mutation(object("ns1/a", 2))
+	for value, want := range map[string][]string{"all": {"ns1/a@2", "ns1/b@1"}, "a": {"ns1/a@2"}, "b": {"ns1/b@1"}} { // the order does not matter: each is right or not
+		objs, err := s.ByIndex("twice", value)
+		c.no("ByIndex", err)
+		c.is("ByIndex of a mutation cache with a value that each object has twice", want, texts(objs))
+	}
+}
+
+// nothing asks a store for what it does not have: that is an empty list, as of what it does have, and not none at all.
+func (c *check) nothing() {
+	x := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	objs, err := x.ByIndex(cache.NamespaceIndex, "absent")
+	c.no("ByIndex", err)
+	c.is("ByIndex of a value that nothing has", []any{}, objs)
+	objs, err = x.Index(cache.NamespaceIndex, object("ns1/a", 1))
+	c.no("Index", err)
+	c.is("Index of a value that nothing has", []any{}, objs)
+	c.is("List and ListKeys of an empty store", [2]any{[]any{}, []string{}}, [2]any{x.List(), x.ListKeys()})
+}
+
+// refusedWatch is a server whose watch cannot be opened. If it is not that the server is busy, or gone, a list follows.
+func (t *trouble) refusedWatch() func() {
+	of := []error{
+		apierrors.NewServerTimeout(schema.GroupResource{Resource: "things"}, "watch", 0), apierrors.NewTimeoutError("it takes too long", 0), apierrors.NewServiceUnavailable("it is away"),
+		apierrors.NewInternalError(errors.New("it is broken")), apierrors.NewUnauthorized("who is it?"), errors.New("it is broken"),
+	}[t.IntN(6)]
+	t.from.watch1 = of
+	return func() {
+		t.requests(fmt.Sprintf("after a watch that could not be opened because %v", of), 2, 2)
+	}
+}
+
+// seenBeforeSynced is an informer that still writes its first list into its store. It has not synced, and says which revision its reflector has seen.
+func (c *check) seenBeforeSynced() {
+	from := newSource(object("ns1/a", 1), object("ns1/b", 2))
+	var first sync.Once
+	arrived, leave := make(chan struct{}), make(chan struct{})
+	inf := cache.NewSharedIndexInformer(from, &metav1.PartialObjectMetadata{}, 0, cache.Indexers{"gate": func(any) ([]string, error) {
+		first.Do(func() {
+			close(arrived)
+			<-leave
+		})
+		return nil, nil
+	}})
+	stop, ended := running(inf.RunWithContext)
+	if c.comes("the call of an index function for a list", arrived) {
+		time.Sleep(1) // until the reflector has nothing left to do
+		c.is("HasSynced of an informer that writes its first list", false, inf.HasSynced())
+		var at string
+		if c.returns("LastSyncResourceVersion", func() { at = inf.LastSyncResourceVersion() }) {
+			c.is("LastSyncResourceVersion of an informer that writes its first list", from.list.ResourceVersion, at)
+		}
+	}
+	close(leave)
+	stop()
+	c.quiesce()
+	c.is("whether an informer returns that is stopped while it writes its first list", true, closed(ended))
+}
