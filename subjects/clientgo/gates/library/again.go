@@ -1,6 +1,7 @@
 package library
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
@@ -132,6 +134,40 @@ func (t *trouble) refusedWatch() func() {
 	}
 }
 
+// unorderedTold is a store that is told of revisions, once what its watch begins with, in no order, is over.
+func (t *trouble) unorderedTold() func() {
+	t.from.list.ResourceVersion = ""
+	s := &noted{Store: t.s}
+	t.r = cache.NewReflectorWithOptions(t.from, &metav1.PartialObjectMetadata{}, s, cache.ReflectorOptions{Name: "r", Clock: t.now, Backoff: &wait.Backoff{}})
+	return func() {
+		t.from.watch.Add(object("c", 6))
+		t.from.watch.Modify(object("ns1/a", 7))
+		t.from.watch.Add(object("ns1/b", 8))
+		t.quiesce()
+		t.is("what a store is told of an addition, an update, and another addition, behind a list of no revision",
+			[]string{"Add c@6", "Update ns1/a@7", "revision 7", "Add ns1/b@8", "revision 8"}, s.calls)
+	}
+}
+
+// leftOver shuts a work queue down of which several keys are processed. Those that are left come all the same, and then it says so.
+func (c *check) leftOver() {
+	q := workqueue.NewTyped[string]()
+	for _, key := range keys {
+		q.Add(key)
+	}
+	taken := c.IntN(len(keys) + 1)
+	for n, key := range keys {
+		if n == taken {
+			q.ShutDown()
+		}
+		got, shutdown := q.Get()
+		c.is(fmt.Sprintf("Get of key %d of a queue that is shut down when %d are processed", n+1, taken), [2]any{key, false}, [2]any{got, shutdown})
+	}
+	q.ShutDown()
+	_, shutdown := q.Get()
+	c.is("whether Get of a queue that is shut down, and empty, says so", true, shutdown)
+}
+
 // seenBeforeSynced is an informer that still writes its first list into its store. It has not synced, and says which revision its reflector has seen.
 func (c *check) seenBeforeSynced() {
 	from := newSource(object("ns1/a", 1), object("ns1/b", 2))
@@ -157,4 +193,37 @@ func (c *check) seenBeforeSynced() {
 	stop()
 	c.quiesce()
 	c.is("whether an informer returns that is stopped while it writes its first list", true, closed(ended))
+}
+
+// runsAgain runs an informer that has ended. That does nothing, and returns.
+func (c *check) runsAgain() {
+	from := newSource(object("ns1/a", 1))
+	inf := cache.NewSharedIndexInformer(from, &metav1.PartialObjectMetadata{}, 0, cache.Indexers{})
+	stop, _ := running(inf.RunWithContext)
+	c.quiesce()
+	stop()
+	c.quiesce()
+	again, ended := running(func(ctx context.Context) { quietly(func() bool { inf.RunWithContext(ctx); return true }) })
+	c.quiesce()
+	c.is("whether Run of an informer returns that has ended", true, closed(ended))
+	c.is("how many lists there were of an informer that ran twice", 1, len(from.listed))
+	again()
+	c.quiesce()
+}
+
+// shutsBusy removes a handler that has synced, and is busy with a change, and waits for it.
+func (c *check) shutsBusy() {
+	from, leave := newSource(object("ns1/a", 1)), make(chan struct{})
+	inf := cache.NewSharedIndexInformer(from, &metav1.PartialObjectMetadata{}, 0, cache.Indexers{})
+	reg, err := inf.AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(any, any) { <-leave }})
+	c.no("AddEventHandler", err)
+	stop, _ := running(inf.RunWithContext)
+	c.quiesce()
+	from.watch.Modify(object("ns1/a", 6))
+	c.quiesce()
+	c.is("HasSynced of a handler that is busy with a change", true, reg.HasSynced())
+	before, after := c.waits(func() { err = cache.ShutDownEventHandler(inf, reg) }, func() { close(leave) })
+	c.is("whether ShutDownEventHandler waits for a handler that is busy with a change, and when it is not", [2]bool{true, false}, [2]bool{before, after})
+	stop()
+	c.quiesce()
 }

@@ -436,6 +436,8 @@ func registrations(c *check) {
 	c.is("AsError of a SyncResult", "failed to sync all caches: *v1.PartialObjectMetadata: over", message(result.AsError()))
 	c.is("whether AsError of a SyncResult wraps its error", true, errors.Is(result.AsError(), over))
 	c.is("AsError of a SyncResult without an error", "", message(cache.SyncResult{}.AsError()))
+	c.runsAgain()
+	c.shutsBusy()
 }
 
 // foreign is the registration of a handler of something else.
