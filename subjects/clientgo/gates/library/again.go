@@ -94,6 +94,19 @@ func (c *check) batchEnds() {
 	c.is(fmt.Sprintf("how many of %d objects come at once, of which number %d has no key", len(keys), at), want, got)
 }
 
+// takesWhenClosed gives a queue that was closed something. It comes, and then the queue says that it is closed.
+func (c *check) takesWhenClosed() {
+	name, q, _ := c.either()
+	q.Close()
+	c.no("Add to "+name+" that was closed", q.Add(object("c", 1)))
+	q.Close()
+	for _, want := range []string{"Added c@1", "<nil>"} {
+		popped, err := q.Pop(func(any, bool) error { return nil })
+		c.is("Pop of "+name+" that was closed, and given an object then", want, delta(popped))
+		c.is("whether it says then that it is closed", want == "<nil>", errors.Is(err, cache.ErrFIFOClosed))
+	}
+}
+
 // repeatedValue has a mutation cache ask an index function that says a value twice.
 func (c *check) repeatedValue() {
 	backing := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{"twice": func(obj any) ([]string, error) {

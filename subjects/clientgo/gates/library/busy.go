@@ -70,6 +70,7 @@ func busyQueues(c *check) {
 	c.losesKey()
 	c.renamedDeltas()
 	c.batchEnds()
+	c.takesWhenClosed()
 }
 
 // closed reports whether a channel is closed.
