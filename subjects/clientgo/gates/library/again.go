@@ -10,8 +10,10 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
@@ -159,6 +161,41 @@ func (t *trouble) unorderedTold() func() {
 		t.quiesce()
 		t.is("what a store is told of an addition, an update, and another addition, behind a list of no revision",
 			[]string{"Add c@6", "Update ns1/a@7", "revision 7", "Add ns1/b@8", "revision 8"}, s.calls)
+	}
+}
+
+// onlyForeign is a server whose watch has nothing but objects of a kind that was not asked for, and ends at once: that is a watch without events, behind
+// which a list follows.
+func (t *trouble) onlyForeign() func() {
+	return func() {
+		for range 1 + t.IntN(2) {
+			t.from.watch.Add(&metav1.Status{})
+		}
+		t.quiesce()
+		t.from.watch.Stop()
+		t.quiesce()
+		t.requests("after a watch with nothing but objects of another kind, which ended at once", 2, 2)
+	}
+}
+
+// foreignBookmark is a server whose bookmarks are of a kind that was not asked for. They count no more than other events.
+func (t *trouble) foreignBookmark() func() {
+	mark := &unstructured.Unstructured{}
+	mark.SetAPIVersion("v1")
+	mark.SetKind("Service")
+	mark.SetResourceVersion("9")
+	of := "a type"
+	if t.IntN(2) == 0 {
+		pod := &unstructured.Unstructured{}
+		pod.SetAPIVersion("v1")
+		pod.SetKind("Pod")
+		of, t.from.list.Items = "a kind", nil
+		t.r = cache.NewReflectorWithOptions(t.from, pod, t.s, cache.ReflectorOptions{Name: "r", Clock: t.now, Backoff: &wait.Backoff{}})
+	}
+	return func() {
+		t.from.watch.Action(watch.Bookmark, mark)
+		t.quiesce()
+		t.is("LastSyncResourceVersion after a bookmark of "+of+" that was not asked for", "5", t.r.LastSyncResourceVersion())
 	}
 }
 

@@ -476,6 +476,7 @@ func (c *check) registration() {
 	c.is("LastSyncResourceVersion", "", inf.LastSyncResourceVersion())
 	c.is("LastSyncResourceVersion of GetController", "", inf.GetController().LastSyncResourceVersion())
 	c.is("IsStopped", false, inf.IsStopped())
+	c.refused("RemoveEventHandler of nothing", inf.RemoveEventHandler(nil))
 	var refusal error
 	if c.returns("ShutDownEventHandler of a handler that is not removed", func() { refusal = cache.ShutDownEventHandler(removesNothing{inf}, reg) }) {
 		c.is("whether ShutDownEventHandler says that a handler is not removed", true, errors.Is(refusal, errRefused))
