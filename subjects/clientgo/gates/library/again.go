@@ -277,3 +277,27 @@ func (c *check) shutsBusy() {
 	stop()
 	c.quiesce()
 }
+
+// sameGeneration has an object change beside its spec. A handler that is not resynced is told all the same. One that comes late has a resync period of a
+// second at least, if the informer looks for resyncs more often, too.
+func (c *check) sameGeneration() {
+	obj := func(revision int) *metav1.PartialObjectMetadata {
+		o := object("ns1/a", revision)
+		o.Generation = 3
+		return o
+	}
+	from, all := newSource(obj(1)), []string{}
+	inf := cache.NewSharedIndexInformer(from, &metav1.PartialObjectMetadata{}, 400*time.Millisecond, cache.Indexers{})
+	_, err := inf.AddEventHandlerWithResyncPeriod(cache.ResourceEventHandlerFuncs{UpdateFunc: func(old, now any) { all = append(all, text(old)+" "+text(now)) }}, 0)
+	c.no("AddEventHandlerWithResyncPeriod", err)
+	stop, _ := running(inf.RunWithContext)
+	c.quiesce()
+	from.watch.Modify(obj(6))
+	c.quiesce()
+	late, err := inf.AddEventHandlerWithResyncPeriod(cache.ResourceEventHandlerFuncs{}, 100*time.Millisecond)
+	c.no("AddEventHandlerWithResyncPeriod of an informer that runs", err)
+	c.inside("the resync period of a handler that comes late, and asks for less than an informer that looks every 400 ms", time.Second, late, "resyncPeriod")
+	stop()
+	c.quiesce()
+	c.is("what a handler is told of a change with the same generation", []string{"ns1/a@1 ns1/a@6"}, all)
+}

@@ -438,6 +438,7 @@ func registrations(c *check) {
 	c.is("AsError of a SyncResult without an error", "", message(cache.SyncResult{}.AsError()))
 	c.runsAgain()
 	c.shutsBusy()
+	c.sameGeneration()
 }
 
 // foreign is the registration of a handler of something else.
