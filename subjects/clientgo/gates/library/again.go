@@ -291,6 +291,7 @@ func (c *check) sameGeneration() {
 	_, err := inf.AddEventHandlerWithResyncPeriod(cache.ResourceEventHandlerFuncs{UpdateFunc: func(old, now any) { all = append(all, text(old)+" "+text(now)) }}, 0)
 	c.no("AddEventHandlerWithResyncPeriod", err)
 	stop, _ := running(inf.RunWithContext)
+	time.Sleep(time.Second) // until the informer has looked who is resynced: before that, all are
 	c.quiesce()
 	from.watch.Modify(obj(6))
 	c.quiesce()
@@ -300,4 +301,44 @@ func (c *check) sameGeneration() {
 	stop()
 	c.quiesce()
 	c.is("what a handler is told of a change with the same generation", []string{"ns1/a@1 ns1/a@6"}, all)
+}
+
+// goesOnUnindexed has a store write an object that cannot be indexed. That panics, and no more: the store has the object, under no value of the index, and goes on.
+func (c *check) goesOnUnindexed() {
+	x := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{"odd": func(obj any) ([]string, error) {
+		if obj.(*metav1.PartialObjectMetadata).ResourceVersion == unmade {
+			return nil, errRefused
+		}
+		return []string{"all"}, nil
+	}})
+	odd := object("ns1/b", 0)
+	odd.ResourceVersion = unmade
+	call := []func(any) error{x.Add, x.Update}[c.IntN(2)]
+	var broken any
+	func() {
+		defer func() { broken = recover() }()
+		c.no("a write of what cannot be indexed", call(odd))
+	}()
+	c.is("a write of what cannot be indexed panics", `unable to calculate an index entry for key "ns1/b" on index "odd": `+errRefused.Error(), fmt.Sprint(broken))
+	if !c.returns("Add to a store with what could not be indexed", func() { c.no("Add", x.Add(object("ns1/a", 1))) }) {
+		return
+	}
+	c.is("ListKeys of a store with what could not be indexed", []string{"ns1/a", "ns1/b"}, sorted(x.ListKeys()))
+	of, err := x.IndexKeys("odd", "all")
+	c.no("IndexKeys", err)
+	c.is("IndexKeys of a store with what could not be indexed", []string{"ns1/a"}, of)
+}
+
+// keepsKnown has a store refuse a list of an object that it has, since that cannot be transformed. It keeps what it has.
+func (c *check) keepsKnown() {
+	s := cache.NewStore(cache.MetaNamespaceKeyFunc, cache.WithTransformer(made))
+	m := model{}
+	for _, key := range keys {
+		m[key] = object(key, 1)
+		c.no("Add", s.Add(m[key]))
+	}
+	bad := object(c.key(), 0)
+	bad.ResourceVersion = unmade
+	c.refused("Replace by what cannot be transformed", s.Replace([]any{object("c", 2), bad}, "2"))
+	c.holds(" that has refused a list", s, m)
 }

@@ -78,4 +78,6 @@ func batches(c *check) {
 	c.strangers()
 	c.untransformed()
 	c.nothing()
+	c.goesOnUnindexed()
+	c.keepsKnown()
 }
