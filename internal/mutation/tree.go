@@ -284,6 +284,10 @@ func apart(mutants []*Mutant) (plain, interleaved []*Mutant) {
 // buildSchema links one program for the mutants that are not alone, all of which interleave goroutines or none. Those that do not fit, or do not compile, are alone from then on;
 // it sets t.unchanged of their kind if the others are built.
 func (t *Tree) buildSchema(ctx context.Context, mutants []*Mutant, alone map[*Mutant]bool, programs map[*Mutant]Program, problems map[*Mutant]error) error {
+	linked, err := t.linked(ctx)
+	if err != nil {
+		return err
+	}
 	s := &schema{files: map[string]*schemaFile{}}
 	var together []int
 	for n, m := range mutants {
@@ -294,6 +298,8 @@ func (t *Tree) buildSchema(ctx context.Context, mutants []*Mutant, alone map[*Mu
 		switch {
 		case err != nil:
 			problems[m] = err
+		case unlinked(before, linked) != "":
+			problems[m] = fmt.Errorf("%s changes %s, which no run links: see docs/mutants.md, What no run uses", m.Name, unlinked(before, linked))
 		case s.add(n+1, before, after):
 			together = append(together, n)
 		default:
@@ -346,6 +352,38 @@ func (t *Tree) texts(m *Mutant) (before, after map[string]string, err error) {
 		before[built], after[built] = string(text), string(mutated[source])
 	}
 	return before, after, nil
+}
+
+// linked returns the folders of the packages that the driver links.
+func (t *Tree) linked(ctx context.Context) (map[string]bool, error) {
+	out, err := t.goCommand(ctx, "list", "-modfile="+t.modfile, "-deps", "-f", "{{.Dir}}", driverPackage)
+	if err != nil {
+		return nil, err
+	}
+	dirs := map[string]bool{}
+	for dir := range strings.Lines(string(out)) {
+		dirs[realFolder(strings.TrimSpace(dir))] = true
+	}
+	return dirs, nil
+}
+
+// unlinked returns the first file that is of no package which the driver links, "" if there is none: a defect there is in no run, so that to survive says
+// nothing of it.
+func unlinked(texts map[string]string, linked map[string]bool) string {
+	for _, file := range sortedFiles(texts) {
+		if !linked[realFolder(filepath.Dir(file))] {
+			return file
+		}
+	}
+	return ""
+}
+
+// realFolder is a folder's path without symbolic links, as far as it can be told.
+func realFolder(dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return filepath.Clean(dir)
 }
 
 // link builds the driver with other texts of some files, and returns the program's file. To interleave goroutines, it takes the overlay of Go's

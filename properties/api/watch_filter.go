@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -78,10 +79,21 @@ func (p *watchFilter) differs(w property.World, ow *openWatch, r *sim.Record) st
 		return fmt.Sprintf("a %s of %s comes, which is not in the selection", r.Detail, r.Key)
 	case string(want) != r.Detail:
 		return fmt.Sprintf("a %s of %s comes, which is %s to the selection", r.Detail, r.Key, want)
+	case says(r.Obj) != "" && says(r.Obj) != strconv.FormatInt(r.RV, 10): // a client that believes it resumes somewhere else
+		return fmt.Sprintf("the %s of %s at rv=%d says of itself that it is at rv=%s", r.Detail, r.Key, r.RV, says(r.Obj))
 	case !shows(r.Obj, v, want):
 		return fmt.Sprintf("the %s of %s has another object than the Store had", r.Detail, r.Key)
 	}
 	return ""
+}
+
+// says is the resourceVersion that an event's object has, "" if it has none.
+func says(obj any) string {
+	m, ok := obj.(metav1.Object)
+	if !ok {
+		return ""
+	}
+	return m.GetResourceVersion()
 }
 
 // shows reports whether an event's object is that of the change; for what leaves the selection, what was there before, with the change's resourceVersion.

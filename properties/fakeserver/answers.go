@@ -137,6 +137,11 @@ func (t *trial) refusedWrites() (want []string) {
 				_, err := t.cluster.Delete(t.pods, "a", "x", &metav1.Preconditions{ResourceVersion: &wrongRV, UID: &uid})
 				return err
 			}},
+		{"a delete of another revision, whatever its uid", apierrors.NewConflict(gr, "x", errors.New("Precondition failed: ResourceVersion in precondition: 11, ResourceVersion in object meta: 10")),
+			func() error {
+				_, err := t.cluster.Delete(t.pods, "a", "x", &metav1.Preconditions{ResourceVersion: &wrongRV})
+				return err
+			}},
 	} {
 		t.now(func() { t.is(x.what, refusal(x.want), refusal(x.call())) })
 	}
@@ -257,7 +262,16 @@ func (t *trial) gets() []string {
 	get("x", "13")
 	t.now(t.cluster.Replica(0).Release)
 	t.rest()
-	return []string{"c list: a/x@10 at 12", "c list: at 12", "commit a/x@13", "c list: a/x@13 at 13", "c list: a/x@10 at 12", "c list: a/x@10 at 12", "c list: a/x@13 at 13"}
+	t.now(t.cluster.Replica(0).Hold)
+	t.updates("a/x")
+	t.watches("c", "0", streams()) // which begins with what the watch cache has
+	t.rest()
+	t.now(t.cluster.Replica(0).Release)
+	t.rest()
+	return []string{
+		"c list: a/x@10 at 12", "c list: at 12", "commit a/x@13", "c list: a/x@13 at 13", "c list: a/x@10 at 12", "c list: a/x@10 at 12", "c list: a/x@13 at 13",
+		"commit a/x@14", "c opened", "c ADDED a/x@13", "c ADDED a/y@11", "c ADDED b/x@12", "c BOOKMARK 13 ends", "c MODIFIED a/x@14",
+	}
 }
 
 // keeps updates and deletes objects: their uids and times stay.

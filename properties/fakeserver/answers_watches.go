@@ -76,6 +76,13 @@ func (t *trial) deadlines() []string {
 	t.is("a watch without a time is open for an hour", 0, t.clients["c"].InFlight())
 	last := t.heard[len(t.heard)-1]
 	t.is("how the watch without a time ends", true, strings.HasPrefix(last, "c closed after "))
+	heard, long := len(t.heard), int64(7200)
+	t.watches("d", "13", metav1.ListOptions{TimeoutSeconds: &long})
+	t.passes(2*time.Hour - time.Second)
+	t.is("a watch of two hours is open a second before", 1, t.clients["d"].InFlight())
+	t.passes(time.Second)
+	t.is("a watch of two hours is open after that", 0, t.clients["d"].InFlight())
+	t.heard = t.heard[:heard]
 	return []string{
 		"c opened", "c opened", "c opened", "c opened", "c closed", "c closed after 1s", "commit a/x@13 after 4s", "c MODIFIED a/x@13 after 4s", "c MODIFIED a/x@13 after 4s", "c BOOKMARK 13 after 5s", "c closed after 7s", last,
 	}
@@ -166,6 +173,7 @@ func (t *trial) selectors() (want []string) {
 		{metav1.ListOptions{FieldSelector: "spec.color!=red"}, "n@14"},
 		{metav1.ListOptions{FieldSelector: "spec.color=red,metadata.name!=m"}, "o@15"},
 		{metav1.ListOptions{FieldSelector: "metadata.name=n", Limit: 1}, "n@14"},
+		{metav1.ListOptions{FieldSelector: "metadata.name=n", Limit: 1, ResourceVersion: "13"}, "n@14"}, // a single object is asked for by no page, so not as of a revision
 		{metav1.ListOptions{LabelSelector: "color in (red, green)"}, "m@13 o@15"},
 		{metav1.ListOptions{LabelSelector: "color=red,!m"}, "o@15"},
 		{metav1.ListOptions{LabelSelector: "n"}, "n@14"},

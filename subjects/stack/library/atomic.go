@@ -121,4 +121,8 @@ func (c *check) long() {
 		c.is(fmt.Sprintf("Locked while it processes, with %d left", q.Len()), want, q.Locked())
 		q.Done()
 	}
+	for q.Pop(&p) {
+		q.Done()
+	}
+	c.is("HasSynced of a queue that was long", true, q.HasSynced())
 }

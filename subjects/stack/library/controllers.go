@@ -110,6 +110,7 @@ func controllers(c *check) {
 		c.is("the store", fmt.Sprint(m.ListKeys()), fmt.Sprint(x.ListKeys()))
 	}
 	c.unbatchable()
+	c.listedTwice()
 }
 
 func (c *check) delta(key string) cache.Delta {

@@ -134,6 +134,7 @@ func indexers(c *check) {
 	}
 	c.renames()
 	c.unindexed()
+	c.indexedLate()
 }
 
 // holds compares what an Indexer holds, and its indices.

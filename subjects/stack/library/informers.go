@@ -70,4 +70,8 @@ func assembled(c *check) {
 	c.is("HasSynced of both", fmt.Sprint(true, true), fmt.Sprint(early.HasSynced(), late.HasSynced()))
 	i.Stop()
 	c.is("after a stop: the queue is closed, and the others have stopped", "true true true", fmt.Sprint(i.Queue.IsClosed(), i.Reflector.Stopped(), i.Processor.Stopped()))
+	never := informer.NewInformer(informer.InformerOptions{})
+	never.Stop()
+	never.Start(start)
+	c.is("an informer that was stopped before it was started: its queue is closed, and it has no reflector", "true true", fmt.Sprint(never.Queue.IsClosed(), never.Reflector == nil))
 }

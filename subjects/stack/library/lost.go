@@ -28,11 +28,11 @@ var lists = []struct {
 	{"that is refused", apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "", errRefused), true},
 }
 
-// tooLarge is a timeout with a cause.
+// tooLarge is a timeout with a cause, which comes behind another one.
 func tooLarge(cause metav1.CauseType, because, message string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusGatewayTimeout, Reason: metav1.StatusReasonTimeout, Message: message,
-		Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: cause, Message: because}}},
+		Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Message: "other"}, {Type: cause, Message: because}}},
 	}}
 }
 

@@ -43,6 +43,7 @@ type queueModel struct {
 	first  bool            // there was a list, or an event
 	left   int             // of the first list
 	blind  bool            // the queue knows no store
+	batch  bool            // it hands out as many at once as it may
 	listed cache.DeltaType // how a list's objects come
 	pushed int
 }
@@ -176,6 +177,23 @@ func (m *queueModel) pop() (texts []string, initial bool) {
 	return texts, !m.synced
 }
 
+// most is how many entries come at once: up to a key that has come already, and to the end of the first list (I61).
+func (m *queueModel) most() (n int) {
+	if !m.batch {
+		return 1
+	}
+	seen := map[string]bool{}
+	for _, at := range m.order {
+		key := m.deltas[at][0].key
+		if seen[key] || n > 0 && n == m.left {
+			break
+		}
+		seen[key] = true
+		n++
+	}
+	return n
+}
+
 // taken counts what was popped.
 func (m *queueModel) taken(n int) {
 	if m.left > 0 {
@@ -201,9 +219,9 @@ func deltaQueues(c *check) {
 
 func realQueues(c *check) {
 	m := &queueModel{deltas: map[string][]modelDelta{}, store: known{}, listed: cache.Replaced}
-	batch := c.oneIn(2)
+	m.batch = c.oneIn(2)
 	c.atomicQueue()
-	o := informer.RealFIFOOptions{KnownObjects: m.store, Transformer: made, Batch: batch}
+	o := informer.RealFIFOOptions{KnownObjects: m.store, Transformer: made, Batch: m.batch}
 	if c.oneIn(4) {
 		o.KeyFunc = informer.MetaNamespaceKey // as somebody's own
 	}
@@ -301,6 +319,7 @@ func (c *check) pop(m *queueModel, q informer.Queue) {
 	if p.Keys != nil {
 		steps = len(p.Keys)
 	}
+	c.is("how many entries come at once", m.most(), steps)
 	synced := m.synced
 	for range min(steps, len(m.order)) {
 		texts, first := m.pop()

@@ -107,6 +107,7 @@ func reflectors(c *check) {
 	c.unmarked()
 	c.unordered()
 	c.lost()
+	c.resyncFailsOnce()
 	r.Stop()
 	at, runs := r.NextResync()
 	c.is("the resync timer after a stop", fmt.Sprint(time.Time{}, false), fmt.Sprint(at, runs))

@@ -157,6 +157,8 @@ func workQueues(c *check) {
 		}
 		m.step(c, q, fmt.Sprint("k", c.IntN(names)))
 	}
+	c.takenTwice()
+	c.cleared()
 }
 
 // delayingQueues have keys wait, and time pass.

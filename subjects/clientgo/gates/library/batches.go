@@ -77,4 +77,7 @@ func batches(c *check) {
 	c.revisions()
 	c.strangers()
 	c.untransformed()
+	c.nothing()
+	c.goesOnUnindexed()
+	c.keepsKnown()
 }

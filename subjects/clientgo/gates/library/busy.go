@@ -68,6 +68,9 @@ func busyQueues(c *check) {
 		c.deltaQueues()
 	}
 	c.losesKey()
+	c.renamedDeltas()
+	c.batchEnds()
+	c.takesWhenClosed()
 }
 
 // closed reports whether a channel is closed.

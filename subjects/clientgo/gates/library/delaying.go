@@ -63,6 +63,7 @@ func delayingQueues(c *check) {
 	c.outlives()
 	c.passedOn()
 	c.delayingTimers()
+	c.shortest()
 }
 
 // gated is a work queue whose first key has to wait.

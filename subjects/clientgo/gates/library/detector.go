@@ -112,7 +112,37 @@ func detectors(c *check) {
 	}
 	changed.Labels = map[string]string{"changed": "late"}
 	c.is("whether a mutation detector finds a change of what it retains no more", false, c.altered(on.CompareObjects))
+	c.rotates()
 	c.informs()
+}
+
+// rotates has a mutation detector retain what it has seen as soon as that is due, and not before, and forget it when it retains what came later. It looks
+// at no object of a tombstone.
+func (c *check) rotates() {
+	on, compares := withDetector(func() cache.MutationDetector { return cache.NewCacheMutationDetector("on") }).(comparer)
+	if !compares {
+		return
+	}
+	since := field[time.Time](on, "lastRotated")
+	if since == nil {
+		return
+	}
+	over := make(chan struct{})
+	close(over)
+	obj, buried := object("ns1/a", 1), object("ns1/b", 1)
+	on.AddObject(obj)
+	on.AddObject(cache.DeletedFinalStateUnknown{Key: "ns1/b", Obj: buried})
+	buried.Labels = map[string]string{"changed": "yes"}
+	for _, rotation := range []struct {
+		after time.Duration
+		holds bool
+	}{{2 * time.Minute, true}, {2*time.Minute + 1, true}, {2 * time.Minute, true}, {2*time.Minute + 1, false}} {
+		*since = time.Now().Add(-rotation.after)
+		c.is("whether a mutation detector finds a change of what nobody has changed, or of an object in a tombstone", false, c.altered(func() { on.Run(over) }))
+		obj.Labels = map[string]string{"changed": "yes"}
+		c.is(fmt.Sprintf("whether a mutation detector finds a change %v after it last retained something", rotation.after), rotation.holds, c.altered(on.CompareObjects))
+		obj.Labels = nil
+	}
 }
 
 // informs runs an informer with a mutation detector, which has to be handed each object that goes to the store.

@@ -137,12 +137,15 @@ func (c *check) timed(id cache.InformerNameAndResource, unpublished bool) {
 	f := cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{KnownObjects: cache.NewStore(cache.MetaNamespaceKeyFunc), Identifier: id, MetricsProvider: got})
 	c.no("Replace", f.Replace([]any{object("ns1/a", 1), object("ns1/b", 2)}, "2"))
 	f.Close()
+	left, want := 0.0, 1.0
 	process := func(any, bool) error {
+		left = got.queued.last
 		time.Sleep(time.Nanosecond)
 		return fmt.Errorf("it cannot be processed")
 	}
 	var err error
 	if c.IntN(2) == 0 {
+		want = 0
 		err = f.PopBatch(func(deltas []cache.Delta, initial bool) error { return process(deltas, initial) }, process)
 	} else {
 		_, err = f.Pop(process)
@@ -152,5 +155,6 @@ func (c *check) timed(id cache.InformerNameAndResource, unpublished bool) {
 		c.is("how many metrics a queue has whose informer's name is another one's, or was released", 0, len(got.of))
 		return
 	}
+	c.is("the metric of queued items while what was taken is processed", want, left)
 	c.is("how many seconds it took to process what takes a nanosecond", time.Nanosecond.Seconds(), got.latency.last)
 }

@@ -300,6 +300,7 @@ func waitingHandlers(c *check) {
 	c.is("HasSynced of a handler that was told late of what the store has", true, reg != nil && reg.HasSynced())
 	cancel()
 	c.quiesce()
+	c.seenBeforeSynced()
 }
 
 // notes are what a goroutine notes, for others that look at them while it may go on.

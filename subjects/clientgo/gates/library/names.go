@@ -145,4 +145,5 @@ func informerNames(c *check) {
 	c.is("Reserved of a resource after all names were released", false, held.Reserved())
 	var none *cache.InformerName
 	c.is("Reserved of a resource without a name", false, none.WithResource(pods).Reserved())
+	c.is("GroupVersionResource of a resource without a name", pods, none.WithResource(pods).GroupVersionResource())
 }

@@ -326,6 +326,9 @@ func parallel(c *check) {
 	for range 2 {
 		c.parallel(c.IntN(12), c.IntN(5), 1+c.IntN(4))
 	}
+	nobody := 0
+	workqueue.ParallelizeUntil(context.Background(), 0, 3, func(int) { nobody++ })
+	c.is("how many of 3 pieces are done without workers", 0, nobody)
 }
 
 // parallel does some work in pieces, of which several are under way at once.

@@ -140,6 +140,7 @@ func expirationCache(c *check) {
 		c.no("Delete", of.Delete(object("c", 400)))
 	}
 	c.is("LastStoreSyncResourceVersion after Delete", plain.LastStoreSyncResourceVersion(), s.LastStoreSyncResourceVersion())
+	c.listed(ttl)
 }
 
 func undeltaStore(c *check) {
@@ -232,6 +233,7 @@ func mutationCache(c *check) {
 	for range 4 {
 		c.follows()
 	}
+	c.repeatedValue()
 }
 
 // fills writes one object more than a mutation cache keeps that was not told how many those are.
@@ -434,6 +436,9 @@ func registrations(c *check) {
 	c.is("AsError of a SyncResult", "failed to sync all caches: *v1.PartialObjectMetadata: over", message(result.AsError()))
 	c.is("whether AsError of a SyncResult wraps its error", true, errors.Is(result.AsError(), over))
 	c.is("AsError of a SyncResult without an error", "", message(cache.SyncResult{}.AsError()))
+	c.runsAgain()
+	c.shutsBusy()
+	c.sameGeneration()
 }
 
 // foreign is the registration of a handler of something else.
@@ -472,6 +477,7 @@ func (c *check) registration() {
 	c.is("LastSyncResourceVersion", "", inf.LastSyncResourceVersion())
 	c.is("LastSyncResourceVersion of GetController", "", inf.GetController().LastSyncResourceVersion())
 	c.is("IsStopped", false, inf.IsStopped())
+	c.refused("RemoveEventHandler of nothing", inf.RemoveEventHandler(nil))
 	var refusal error
 	if c.returns("ShutDownEventHandler of a handler that is not removed", func() { refusal = cache.ShutDownEventHandler(removesNothing{inf}, reg) }) {
 		c.is("whether ShutDownEventHandler says that a handler is not removed", true, errors.Is(refusal, errRefused))

@@ -68,7 +68,7 @@ type trouble struct {
 func troubled(c *check) {
 	for _, way := range []func(*trouble) func(){(*trouble).throttled, (*trouble).internal, (*trouble).refusedList, (*trouble).withoutRevision, (*trouble).pagedAgain, (*trouble).ofAnotherKind,
 		(*trouble).pagedWithout, (*trouble).busy, (*trouble).silent, (*trouble).asTheyCome, (*trouble).refusedEvent, (*trouble).refusedReplace, (*trouble).refusedResync, (*trouble).refusedResyncs, (*trouble).calm,
-		(*trouble).stoppedInList} {
+		(*trouble).stoppedInList, (*trouble).refusedWatch, (*trouble).unorderedTold, (*trouble).onlyForeign, (*trouble).foreignBookmark} {
 		c.trouble(way)
 	}
 }

@@ -83,6 +83,7 @@ func drains(c *check) {
 	c.quiesce()
 	c.drainsTwice()
 	c.untaken()
+	c.leftOver()
 }
 
 // works adds a key, takes one, or is done with one.
