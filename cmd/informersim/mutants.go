@@ -23,7 +23,9 @@ type mutantsFlags struct {
 	jobs    int
 	json    bool
 	update  bool
-	search  mutation.Search
+	// controllers means the mutants of released controllers.
+	controllers bool
+	search      mutation.Search
 }
 
 func newMutantsCommand() *cobra.Command {
@@ -38,6 +40,11 @@ at a time, by generated scenarios, until a property breaks. Nothing else decides
 Each of several disjoint ranges of seeds is searched as if it were the only one; the table shows the median of the runs that it took,
 and what the first finding was shrunk to. Each finding is tried without the mutant, too, where it must not be one. PATTERN is a part of a name, a subject, a bug (k115658), or the beginning of a file's path.
 
+--controllers puts defects into Kubernetes' own controllers instead, those of wild/kubernetes/mutants/*.txtar, and runs a test of wild/kubernetes for each: first
+while only what needs no knowledge of the controller judges, such as the properties of simtest.WellBehaved and client-go's mutation detector, and where these find nothing,
+once more with the test's own invariants. PATTERN may be a test's name, too. --runs is then the number of seeds, 10 by default, --timeout what one takes in the mean, and --dir,
+--work, --jobs and --update are as ever; the other flags are for the rest. The first time it compiles a release of Kubernetes, which takes minutes.
+
 It needs a clone of informersim, in whose folder it is started, and the go command.
 
 Exit codes: 0 all are killed, except those whose files say why they survive; 1 one survives, does not fit the source, does not compile,
@@ -46,20 +53,23 @@ is killed although its file says that it survives, or what it breaks also breaks
   informersim mutants k115658
   informersim mutants informer/workqueue/ --jobs 2
   informersim mutants --update                     writes the table of docs/mutants.md, and what survives
-  informersim mutants k115658 --update             writes only these rows; search as far as the table says that it did`,
+  informersim mutants k115658 --update             writes only these rows; search as far as the table says that it did
+  informersim mutants --controllers TestJob        the defects of the controller that this test runs
+  informersim mutants --controllers --jobs 2 --update     writes the table of docs/wild.md`,
 		Args: cli.Usage(cobra.ArbitraryArgs),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}
-	c.Flags().StringVar(&f.dir, "dir", "", "the folder with the mutants (default properties/mutants of the clone)")
+	c.Flags().StringVar(&f.dir, "dir", "", "the folder with the mutants (default properties/mutants of the clone, or wild/kubernetes/mutants)")
 	c.Flags().StringVar(&f.work, "work", "", "the folder for what is built (default one in the user's cache)")
 	c.Flags().StringVar(&f.subject, "subject", "", "only the mutants of this subject: stack or client-go")
 	c.Flags().IntVar(&f.jobs, "jobs", 1, "how many mutants are built and run at a time")
-	c.Flags().Uint64Var(&f.search.Runs, "runs", 2000, "how many runs are made at most in each range of seeds")
+	c.Flags().Uint64Var(&f.search.Runs, "runs", 2000, "how many runs are made at most in each range of seeds, or of a test with --controllers (then default 10)")
 	c.Flags().IntVar(&f.search.Ranges, "ranges", 5, "how many ranges of seeds are searched")
 	c.Flags().IntVar(&f.search.Shrink, "shrink", 2000, "how many runs may be made to shrink a finding; 0 for none")
 	c.Flags().DurationVar(&f.search.Timeout, "timeout", time.Minute, "the real time that one run may take")
+	c.Flags().BoolVar(&f.controllers, "controllers", false, "the mutants of released controllers, in wild/kubernetes/mutants")
 	c.Flags().BoolVar(&f.json, "json", false, "print a line of JSON for each mutant, and one for the summary")
-	c.Flags().BoolVar(&f.update, "update", false, "write the table of docs/mutants.md, or the rows of the mutants that PATTERN means")
+	c.Flags().BoolVar(&f.update, "update", false, "write the table of docs/mutants.md, or docs/wild.md, or the rows of the mutants that PATTERN means")
 	return c
 }
 
@@ -96,12 +106,18 @@ func (f *mutantsFlags) run(c *cobra.Command, args []string) error {
 			return fmt.Errorf("%w; name a folder for what is built with --work", err)
 		}
 		f.work = filepath.Join(cache, "informersim", "mutants")
+		if f.controllers {
+			f.work += "-of-controllers"
+		}
 	}
 	release, err := workFolder(c, f.work)
 	if err != nil {
 		return err
 	}
 	defer release()
+	if f.controllers {
+		return f.runControllers(c, args)
+	}
 	tree, err := mutation.OpenTree(c.Context(), ".", f.work)
 	if err != nil {
 		return err

@@ -23,6 +23,10 @@ func TestMutantsRefuses(t *testing.T) {
 		{"--work " + dir + " k115658 no-such-mutant", `none is meant by "no-such-mutant"`},
 		{"--work " + dir + " --dir " + dir, "none is meant"},
 		{"--work " + dir + " --runs 7 --update k115658", "search as far as the table did"},
+		{"--work " + dir + " --controllers --shrink 7", "--shrink is not for --controllers"},
+		{"--work " + dir + " --controllers --subject stack", "--subject is not for --controllers"},
+		{"--work " + dir + " --controllers --ranges 2", "--ranges is not for --controllers"},
+		{"--work " + dir + " --controllers --json", "--json is not for --controllers"},
 	} {
 		var out, errs bytes.Buffer
 		code := run(t.Context(), append([]string{"mutants"}, strings.Fields(c.args)...), &out, &errs)

@@ -25,12 +25,18 @@ const clientGo = "k8s.io/client-go"
 //
 // A file that mends what upstream has not mended yet says "mends: PROPERTY, …" instead of what breaks.
 //
+// One that breaks a released controller names what runs it:
+//
+//	test: TestDeployment  the test of wild/kubernetes that runs the controller
+//
+// It breaks ready-made properties (simtest.WellBehaved), or survives; then it need not say what it breaks.
+//
 // Edits follow, pairs of sections of whole lines, the old ones and the new ones:
 //
 //	-- old informer/delta_fifo.go --
 //	-- new informer/delta_fifo.go --
 //
-// A path is from the root of this module, or begins with k8s.io/client-go.
+// A path is from the root of this module, or begins with k8s.io/client-go; a controller's begins with k8s.io/kubernetes or k8s.io/endpointslice.
 type Mutant struct {
 	Name string
 	// Defect says what is broken.
@@ -38,6 +44,8 @@ type Mutant struct {
 	Breaks  []string
 	Bug     string
 	Subject string
+	// Test is what runs a mutant of a controller, "" for any other mutant.
+	Test string
 	// Mends means that it mends a defect instead: Breaks are the properties that hold with it.
 	Mends bool
 	// Interleave says why its runs interleave client-go's goroutines, for which it is built with the overlay of Go's runtime; "" if they do not.
@@ -62,6 +70,7 @@ const (
 var (
 	section      = regexp.MustCompile(`^-- (old|new) (\S+) --$`)
 	propertyName = regexp.MustCompile(`^[A-Z][A-Za-z]+$`)
+	testName     = regexp.MustCompile(`^Test[A-Z][A-Za-z0-9]*$`)
 )
 
 // Parse reads a mutant.
@@ -78,7 +87,10 @@ func Parse(name, text string) (*Mutant, error) {
 	if err := m.parseEdits(lines[n:]); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if m.Subject == "" {
+	switch {
+	case m.Test != "" && (m.Subject != "" || m.Interleave != "" || m.Mends):
+		return nil, fmt.Errorf("%s: the test %s runs a released controller as it is: delete the line \"subject: …\", \"interleave: …\" or \"mends: …\"", name, m.Test)
+	case m.Test == "" && m.Subject == "":
 		m.Subject = m.defaultSubject()
 	}
 	if m.Interleave != "" && m.Subject != subjectClientGo {
@@ -101,6 +113,8 @@ func (m *Mutant) parseHeader(lines []string) error {
 			m.Bug = value
 		case found && key == "subject":
 			m.Subject = value
+		case found && key == "test":
+			m.Test = value
 		case found && key == "interleave":
 			m.Interleave = value
 		case found && key == "survives":
@@ -113,7 +127,10 @@ func (m *Mutant) parseHeader(lines []string) error {
 	if m.Defect == "" {
 		return errors.New("its header does not say what is broken")
 	}
-	if len(m.Breaks) == 0 {
+	if m.Test != "" && !testName.MatchString(m.Test) {
+		return fmt.Errorf("%q is no name of a test", m.Test)
+	}
+	if len(m.Breaks) == 0 && (m.Test == "" || m.Survives == "") {
 		return errors.New("its header does not say which property should break: add a line \"breaks: PROPERTY\"")
 	}
 	for _, p := range m.Breaks {
@@ -200,10 +217,10 @@ func Load(folder fs.FS) ([]*Mutant, error) {
 	return all, nil
 }
 
-// Matches reports whether a mutant is meant by a pattern: one that occurs in its name, its subject, its bug or the names of its
+// Matches reports whether a mutant is meant by a pattern: one that occurs in its name, its subject, its test, its bug or the names of its
 // files; an empty one means all.
 func (m *Mutant) Matches(pattern string) bool {
-	if strings.Contains(m.Name, pattern) || m.Subject == pattern || m.Bug == pattern {
+	if strings.Contains(m.Name, pattern) || m.Subject == pattern || m.Test == pattern || m.Bug == pattern {
 		return true
 	}
 	return slices.ContainsFunc(m.Edits, func(e Edit) bool { return strings.HasPrefix(e.File, pattern) })
@@ -232,7 +249,7 @@ type StaleError struct {
 func (e *StaleError) Error() string {
 	first, _, _ := strings.Cut(strings.TrimSpace(e.Old), "\n")
 	if e.NoFile {
-		return fmt.Sprintf("%s is stale: there is no file %s; a path is from the root of the clone, or begins with %s/", e.Mutant, e.File, clientGo)
+		return fmt.Sprintf("%s is stale: there is no file %s; a path is from the root of the clone, or begins with a module that may be changed, such as %s/", e.Mutant, e.File, clientGo)
 	}
 	if e.Matches > 1 {
 		return fmt.Sprintf("%s is stale: its old lines (%q …) are in %s %d times; add lines until they are there once", e.Mutant, first, e.File, e.Matches)

@@ -53,6 +53,29 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// A mutant of a controller names its test, and no subject. It may say why nothing finds it in place of what does.
+func TestParseOfController(t *testing.T) {
+	const edit = "-- old k8s.io/kubernetes/a.go --\nx\n-- new k8s.io/kubernetes/a.go --\ny\n"
+	m, err := mutation.Parse("m", "It is broken.\ntest: TestJob\nsurvives: it is quiet\n"+edit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Test != "TestJob" || m.Subject != "" || len(m.Breaks) != 0 || !m.Matches("TestJob") || m.Matches("TestJo") {
+		t.Errorf("it is read as %+v", m)
+	}
+	for text, want := range map[string]string{ // the order is that of no requirement
+		"It is broken.\ntest: TestJob\n":                                         "which property",
+		"It is broken.\ntest: job\nbreaks: NoOrphan\n":                           `"job" is no name of a test`,
+		"It is broken.\ntest: TestJob\nbreaks: NoOrphan\nsubject: stack\n":       "delete the line",
+		"It is broken.\ntest: TestJob\nbreaks: NoOrphan\ninterleave: it races\n": "delete the line",
+		"It is broken.\ntest: TestJob\nmends: NoOrphan\n":                        "delete the line",
+	} {
+		if _, err := mutation.Parse("m", text+edit); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want an error with %q", text, err, want)
+		}
+	}
+}
+
 // A checkout on Windows has other ends of lines.
 func TestParseCRLF(t *testing.T) {
 	want, err := mutation.Parse("example", example)

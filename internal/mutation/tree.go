@@ -22,22 +22,42 @@ const modulePath = "github.com/informersim/informersim"
 // driverPackage is the program that explores a mutant.
 const driverPackage = "./internal/mutation/driver"
 
-// Tree is the source that mutants change: a clone of this module, and a copy of client-go as it is in the module cache, or in the folder by which the clone replaces it.
+// A target is a program that mutants are built into.
+type target struct {
+	// module is the folder of its module, and mutants that of its mutants, both from the root of the clone.
+	module, mutants string
+	// pkg is its package; test says that it is the test of it.
+	pkg  string
+	test bool
+	// changed are the modules of the module cache that mutants may change.
+	changed []string
+}
+
+// explored is the driver that explores the stack, client-go and the fake server.
+var explored = target{module: ".", mutants: "properties/mutants", pkg: driverPackage, changed: []string{clientGo}}
+
+// Tree is the source that mutants change: a clone of this module, and copies of modules as they are in the module cache, or in the folders by which the clone replaces them.
 //
-// The go command refuses an overlay of the module cache itself, so a file like go.mod replaces the module by the copy. The copy lies
-// in a folder that stays, because the go command names packages in its build cache by their folders.
+// The go command refuses an overlay of the module cache itself, so a file like go.mod replaces a module by its copy. The copies lie
+// in folders that stay, because the go command names packages in its build cache by their folders.
 type Tree struct {
-	root     string // of the clone
-	dir      string // for the copy, and for what is built
-	clientGo string // the copy
-	module   string // what it is a copy of
-	modfile  string
+	root    string // of the clone
+	dir     string // for the copies, and for what is built
+	target  target
+	copies  []*copied
+	modfile string
+	// base are edits that are part of every program.
+	base []*Mutant
 	// unchanged are the programs without an active mutant, once there are any: without and with goroutines interleaved.
 	unchanged [2]string
 }
 
 // OpenTree prepares the clone that the folder from lies in. What it builds is in dir.
 func OpenTree(ctx context.Context, from, dir string) (*Tree, error) {
+	return openTree(ctx, from, dir, explored)
+}
+
+func openTree(ctx context.Context, from, dir string, what target) (*Tree, error) {
 	root, err := Root(from)
 	if err != nil {
 		return nil, err
@@ -45,9 +65,9 @@ func OpenTree(ctx context.Context, from, dir string) (*Tree, error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, err
 	}
-	t := &Tree{root: root, dir: dir, clientGo: filepath.Join(dir, "client-go"), modfile: filepath.Join(dir, "build.mod")}
-	if err := t.copyClientGo(ctx); err != nil {
-		return nil, fmt.Errorf("copying %s from the module cache to %s: %w", clientGo, t.clientGo, err)
+	t := &Tree{root: root, dir: dir, target: what, modfile: filepath.Join(dir, "build.mod")}
+	if err := t.copyModules(ctx); err != nil {
+		return nil, fmt.Errorf("copying from the module cache to %s: %w", dir, err)
 	}
 	if err := t.writeModfile(ctx); err != nil {
 		return nil, err
@@ -73,7 +93,7 @@ func Root(from string) (string, error) {
 }
 
 // Mutants returns the folder with the mutants of the clone.
-func (t *Tree) Mutants() string { return filepath.Join(t.root, "properties", "mutants") }
+func (t *Tree) Mutants() string { return filepath.Join(t.root, filepath.FromSlash(t.target.mutants)) }
 
 // CheckProperties refuses mutants that should break what is no property.
 func (t *Tree) CheckProperties(mutants []*Mutant) error {
@@ -92,107 +112,16 @@ func (t *Tree) CheckProperties(mutants []*Mutant) error {
 	return nil
 }
 
-// copyClientGo copies the packages of client-go that the driver links.
-func (t *Tree) copyClientGo(ctx context.Context) error {
-	type pkg struct {
-		Dir, ImportPath string
-		Module          *struct{ Path, Dir string }
-	}
-	out, err := t.goCommand(ctx, "list", "-deps", "-json=Dir,ImportPath,Module", driverPackage)
-	if err != nil {
-		return err
-	}
-	for dec := json.NewDecoder(bytes.NewReader(out)); dec.More(); {
-		var p pkg
-		if err := dec.Decode(&p); err != nil {
-			return err
-		}
-		if p.Module == nil || p.Module.Path != clientGo {
-			continue
-		}
-		t.module = p.Module.Dir
-		to := filepath.Join(t.clientGo, strings.TrimPrefix(p.ImportPath, clientGo))
-		if err := mirror(p.Dir, to); err != nil {
-			return err
-		}
-	}
-	if t.module == "" {
-		return errors.New("the driver does not link it")
-	}
-	return copyFile(filepath.Join(t.module, "go.mod"), filepath.Join(t.clientGo, "go.mod"))
-}
-
-// mirror makes a folder the copy of a package's, without its tests.
-func mirror(from, to string) error {
-	if err := os.MkdirAll(to, 0o755); err != nil {
-		return err
-	}
-	files, err := os.ReadDir(from)
-	if err != nil {
-		return err
-	}
-	var copied []string
-	for _, f := range files {
-		if f.Type().IsRegular() && strings.HasSuffix(f.Name(), ".go") && !strings.HasSuffix(f.Name(), "_test.go") {
-			copied = append(copied, f.Name())
-			if err := copyFile(filepath.Join(from, f.Name()), filepath.Join(to, f.Name())); err != nil {
-				return err
-			}
-		}
-	}
-	have, err := os.ReadDir(to)
-	if err != nil {
-		return err
-	}
-	for _, f := range have {
-		if strings.HasSuffix(f.Name(), ".go") && !slices.Contains(copied, f.Name()) {
-			if err := os.Remove(filepath.Join(to, f.Name())); err != nil { // of another version
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// copyFile leaves a file alone that is right already, so that the go command need not read it again.
-func copyFile(from, to string) error {
-	text, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	return writeFile(to, text)
-}
-
-func writeFile(name string, text []byte) error {
-	if have, err := os.ReadFile(name); err == nil && bytes.Equal(have, text) {
-		return nil
-	}
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(name, text, 0o644)
-}
-
-// writeModfile writes the go.mod with which the copy replaces client-go, or what the clone's own replaces it by.
-func (t *Tree) writeModfile(ctx context.Context) error {
-	text, err := t.goCommand(ctx, "mod", "edit", "-print", "-replace="+clientGo+"="+t.clientGo, "go.mod")
-	if err != nil {
-		return err
-	}
-	if err := writeFile(t.modfile, text); err != nil {
-		return err
-	}
-	return copyFile(filepath.Join(t.root, "go.sum"), strings.TrimSuffix(t.modfile, ".mod")+".sum")
-}
-
 // place is where a mutant's file is: its source, and where the go command looks for it.
 func (t *Tree) place(file string) (source, built string, err error) {
 	if !fs.ValidPath(file) {
 		return "", "", fmt.Errorf("%q is no path from the root of the module", file)
 	}
-	if rest, ok := strings.CutPrefix(file, clientGo+"/"); ok {
-		rest = filepath.FromSlash(rest)
-		return filepath.Join(t.module, rest), filepath.Join(t.clientGo, rest), nil
+	for _, c := range t.copies {
+		if rest, ok := strings.CutPrefix(file, c.module+"/"); ok {
+			rest = filepath.FromSlash(rest)
+			return filepath.Join(c.source, rest), filepath.Join(c.dir, rest), nil
+		}
 	}
 	name := filepath.Join(t.root, filepath.FromSlash(file))
 	return name, name, nil
@@ -400,11 +329,15 @@ func (t *Tree) link(ctx context.Context, name string, texts map[string]string, i
 			return "", err
 		}
 	}
-	for n, built := range sortedFiles(texts) {
+	files := sortedFiles(texts)
+	for n, built := range files {
 		replace[built] = filepath.Join(dir, overlayName(n, built))
 		if err := writeFile(replace[built], []byte(texts[built])); err != nil {
 			return "", err
 		}
+	}
+	if err := t.addBase(replace, dir, len(files)); err != nil {
+		return "", err
 	}
 	text, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
@@ -415,18 +348,47 @@ func (t *Tree) link(ctx context.Context, name string, texts map[string]string, i
 		return "", err
 	}
 	program := filepath.Join(t.dir, "bin", name)
-	_, err = t.goCommand(ctx, "build", "-modfile="+t.modfile, "-ldflags=-s -w", "-overlay="+list, "-o", program, driverPackage)
+	args := []string{"build"}
+	if t.target.test {
+		args = []string{"test", "-c", "-vet=off"}
+	}
+	_, err = t.goCommand(ctx, append(args, "-modfile="+t.modfile, "-ldflags=-s -w", "-overlay="+list, "-o", program, t.target.pkg)...)
 	return program, err
+}
+
+// addBase adds the edits that are part of every program to an overlay, which has n files of mutants.
+func (t *Tree) addBase(replace map[string]string, dir string, n int) error {
+	for _, m := range t.base {
+		_, after, err := t.texts(m)
+		if err != nil {
+			return err
+		}
+		for _, built := range sortedFiles(after) {
+			if replace[built] != "" {
+				return fmt.Errorf("a mutant changes %s, which %s changes in every program", built, m.Name)
+			}
+			replace[built] = filepath.Join(dir, overlayName(n, built))
+			n++
+			if err := writeFile(replace[built], []byte(after[built])); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // overlayName is the name of the n-th file of an overlay.
 func overlayName(n int, built string) string { return fmt.Sprintf("%d-%s", n, filepath.Base(built)) }
 
-// goCommand runs the go command in the clone.
+// goCommand runs the go command in the module of the target.
 func (t *Tree) goCommand(ctx context.Context, args ...string) ([]byte, error) {
+	return goCommand(ctx, filepath.Join(t.root, filepath.FromSlash(t.target.module)), args...)
+}
+
+func goCommand(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	var stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir, cmd.Stderr = t.root, &stderr
+	cmd.Dir, cmd.Stderr = dir, &stderr
 	out, err := cmd.Output()
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
