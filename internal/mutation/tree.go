@@ -19,9 +19,6 @@ import (
 // modulePath is the module whose clone a Tree is.
 const modulePath = "github.com/informersim/informersim"
 
-// driverPackage is the program that explores a mutant.
-const driverPackage = "./internal/mutation/driver"
-
 // A target is a program that mutants are built into.
 type target struct {
 	// module is the folder of its module, and mutants that of its mutants, both from the root of the clone.
@@ -34,7 +31,7 @@ type target struct {
 }
 
 // explored is the driver that explores the stack, client-go and the fake server.
-var explored = target{module: ".", mutants: "properties/mutants", pkg: driverPackage, changed: []string{clientGo}}
+var explored = target{module: ".", mutants: "properties/mutants", pkg: "./internal/mutation/driver", changed: []string{clientGo}}
 
 // Tree is the source that mutants change: a clone of this module, and copies of modules as they are in the module cache, or in the folders by which the clone replaces them.
 //
@@ -283,9 +280,13 @@ func (t *Tree) texts(m *Mutant) (before, after map[string]string, err error) {
 	return before, after, nil
 }
 
-// linked returns the folders of the packages that the driver links.
+// linked returns the folders of the packages that the program links.
 func (t *Tree) linked(ctx context.Context) (map[string]bool, error) {
-	out, err := t.goCommand(ctx, "list", "-modfile="+t.modfile, "-deps", "-f", "{{.Dir}}", driverPackage)
+	args := []string{"list", "-modfile=" + t.modfile, "-deps", "-f", "{{.Dir}}"}
+	if t.target.test {
+		args = append(args, "-test")
+	}
+	out, err := t.goCommand(ctx, append(args, t.target.pkg)...)
 	if err != nil {
 		return nil, err
 	}
@@ -296,7 +297,7 @@ func (t *Tree) linked(ctx context.Context) (map[string]bool, error) {
 	return dirs, nil
 }
 
-// unlinked returns the first file that is of no package which the driver links, "" if there is none: a defect there is in no run, so that to survive says
+// unlinked returns the first file that is of no package which the program links, "" if there is none: a defect there is in no run, so that to survive says
 // nothing of it.
 func unlinked(texts map[string]string, linked map[string]bool) string {
 	for _, file := range sortedFiles(texts) {
