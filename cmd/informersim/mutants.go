@@ -175,6 +175,12 @@ func (f *mutantsFlags) selected(tree *mutation.Tree, args []string) (selected, a
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", dir, err)
 	}
+	if len(all) == 0 {
+		if _, err := os.Stat(dir); err != nil {
+			return nil, nil, fmt.Errorf("--dir: %w", err)
+		}
+		return nil, nil, fmt.Errorf("%s has no mutants: each is a file NAME.txtar", dir)
+	}
 	for _, m := range all {
 		if (f.subject == "" || m.Subject == f.subject) && (len(args) == 0 || slices.ContainsFunc(args, m.Matches)) {
 			selected = append(selected, m)
