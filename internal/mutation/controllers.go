@@ -63,14 +63,15 @@ type Broken struct {
 
 // ready reports whether something needs no invariant of the test: its name is that of a property, or it is the end of the process.
 func (b *Broken) ready() bool {
-	return b.Property == detected || b.Property == ended || propertyName.MatchString(b.Property) && b.Property != bodyFailed
+	return b.Property == detected || b.Property == ended || b.Property == spins || propertyName.MatchString(b.Property) && b.Property != bodyFailed
 }
 
 // What ends a run without a property that breaks.
 const (
 	detected   = "the mutation detector"
 	ended      = "the end of the process"
-	bodyFailed = "TestBody" // what simtest calls a failure of the test's body
+	spins      = "a hot loop" // as simtest says of a goroutine that never waits
+	bodyFailed = "TestBody"   // what simtest calls a failure of the test's body
 )
 
 // Failed reports whether something is to be done: the mutant could not be tried, nothing finds it, or something does although its file says that nothing does.
@@ -202,6 +203,9 @@ func outcomeOf(text, test string, failed bool) (found *Broken, problem string) {
 		return nil, fmt.Sprintf("%s has no verdict: %s", test, lastLines(text))
 	}
 	found = &Broken{Property: text[fail[2]:fail[3]]}
+	if strings.HasPrefix(found.Property, spins+": ") {
+		found.Property = spins
+	}
 	for line := range strings.Lines(text[fail[1]:]) {
 		if found.Message = strings.TrimSpace(line); found.Message != "" {
 			break

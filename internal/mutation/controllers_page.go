@@ -20,6 +20,7 @@ const (
 	controllersHead   = "| mutant | what is broken | test | found by | with seed |\n|---|---|---|---|---|\n"
 	controllersFormat = "| `%s` | %s | `%s` | %s | %s |\n"
 
+	noHotLoop   = "NoHotLoop" // a property of simtest
 	byInvariant = "the test's invariant"
 	byNothing   = "nothing"
 	byNobody    = "not tried yet" // the row of a new mutant; its file says the same in place of what finds it
@@ -55,8 +56,11 @@ func (r *Tried) Detail() string {
 	return ""
 }
 
-// name is the property that a mutant's file names for what was found: a process that ends has broken NoPanic.
+// name is the property that a mutant's file names for what was found: a process that ends has broken NoPanic, and one that spins NoHotLoop.
 func (b *Broken) name() string {
+	if b.Property == spins {
+		return noHotLoop
+	}
 	if b.Property == detected || b.Property == ended {
 		return property.NoPanic
 	}

@@ -78,6 +78,7 @@ func TestTry(t *testing.T) {
 		{"a property finds it", ifMutant + say(saidBroken) + end + say(saidNothing), "NoForgottenChange", "", ""},
 		{"an invariant finds it", ifMutant + ifIgnored + say(saidNothing) + otherwise + say(saidInvariant) + end + end + say(saidNothing), "", "Jobs complete", ""},
 		{"nothing finds it", say(saidNothing), "", "", ""},
+		{"it spins", ifMutant + say(strings.Replace(saidBroken, "NoForgottenChange at step 812 (1h2m)", "a hot loop: it never waits", 1)) + end + say(saidNothing), spins, "", ""},
 		{"the detector finds it", ifMutant + say(saidChanged) + end + say(saidNothing), detected, "", ""},
 		{"a later seed finds it, behind a body that fails", ifMutant + "case $* in *seed=5*)\n" + say(strings.ReplaceAll(saidBroken, "seed=3", "seed=5")) +
 			";; *seeds=20*)\n" + say(saidBody) + ";; esac\n" + end + say(saidNothing), "NoForgottenChange", "", ""},
