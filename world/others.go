@@ -88,6 +88,9 @@ func (o *others) play(s source) *outcome {
 	return res
 }
 
+// spoils reports whether no run can follow: there are no more processes, or somebody has interrupted it.
+func (o *others) spoils(*outcome) bool { return o.err != nil || o.r.host.Stopped() }
+
 // drop ends the process in use.
 func (o *others) drop() {
 	if o.current != nil {

@@ -74,8 +74,7 @@ func (r *runner) shrink(res *outcome) *outcome {
 func (s *shrinker) elsewhere(o *others, limit time.Duration) {
 	s.deadline = s.r.host.Now().Add(limit)
 	o.deadline = s.deadline.Add(twinTime + time.Second)
-	s.play, s.failed = o.play, false
-	s.spoils = func(*outcome) bool { return o.err != nil || s.r.host.Stopped() }
+	s.play, s.spoils, s.failed = o.play, o.spoils, false
 	s.search(s.best, s.picks)
 }
 

@@ -53,7 +53,7 @@ func (o *others) simpler(res *outcome, limit time.Duration) *outcome {
 	}
 	s := &shrinker{
 		r: r, header: res.header, deadline: now.Add(limit), maxSteps: 2*res.steps + 1000, best: res, picks: picks,
-		play: o.play, spoils: func(*outcome) bool { return o.err != nil || r.host.Stopped() },
+		play: o.play, spoils: o.spoils,
 	}
 	wanted := res.culprit()
 	s.same = func(other *outcome) bool { return wanted.is(other.culprit()) }

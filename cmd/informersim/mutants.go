@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -118,11 +119,7 @@ func (f *mutantsFlags) run(c *cobra.Command, args []string) error {
 	if f.controllers {
 		return f.runControllers(c, args)
 	}
-	tree, err := mutation.OpenTree(c.Context(), ".", f.work)
-	if err != nil {
-		return err
-	}
-	mutants, all, err := f.selected(tree, args)
+	tree, mutants, all, err := f.open(c, args, mutation.OpenTree)
 	if err != nil {
 		return err
 	}
@@ -163,6 +160,14 @@ type mutantLine struct {
 	Version int `json:"version"`
 	*mutation.Result
 	Summary *mutation.Summary `json:"summary,omitempty"`
+}
+
+// open opens the clone for the mutants that are meant.
+func (f *mutantsFlags) open(c *cobra.Command, args []string, open func(ctx context.Context, from, dir string) (*mutation.Tree, error)) (tree *mutation.Tree, selected, all []*mutation.Mutant, err error) {
+	if tree, err = open(c.Context(), ".", f.work); err == nil {
+		selected, all, err = f.selected(tree, args)
+	}
+	return tree, selected, all, err
 }
 
 // selected returns the mutants that are meant, and all that there are.

@@ -22,11 +22,7 @@ func (f *mutantsFlags) runControllers(c *cobra.Command, args []string) error {
 	if c.Flags().Changed("runs") {
 		trial.Seeds = int(f.search.Runs)
 	}
-	tree, err := mutation.OpenControllers(c.Context(), ".", f.work)
-	if err != nil {
-		return err
-	}
-	mutants, all, err := f.selected(tree, args)
+	tree, mutants, all, err := f.open(c, args, mutation.OpenControllers)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ const (
 func (r *Tried) found() (by, seed string) {
 	switch {
 	case r.Error != "":
-		return "NOT TRIED", ""
+		return notTried, ""
 	case r.Alone != nil:
 		return r.Alone.Property, fmt.Sprint(r.Alone.Seed)
 	case r.With != nil:
@@ -92,7 +92,7 @@ func (s *controllersSummary) add(by string) {
 	switch s.all++; by {
 	case byInvariant:
 		s.invariant++
-	case byNobody, "NOT TRIED":
+	case byNobody, notTried:
 		s.untried++
 	case byNothing:
 	default:
@@ -168,21 +168,14 @@ func controllersRowOf(line string) (name, by string, ok bool) {
 
 // survivorsOf says why no property finds some of the mutants, by the reasons that their files give.
 func survivorsOf(all []*Mutant) string {
-	var reasons []string
-	of := map[string][]string{}
+	var known reasons
 	for _, m := range all {
-		if m.Survives == "" || m.Survives == byNobody {
-			continue
+		if m.Survives != "" && m.Survives != byNobody {
+			known.add(m.Survives, m.Name)
 		}
-		if of[m.Survives] == nil {
-			reasons = append(reasons, m.Survives)
-		}
-		of[m.Survives] = append(of[m.Survives], "`"+m.Name+"`")
 	}
 	var b strings.Builder
-	for _, why := range reasons {
-		fmt.Fprintf(&b, "* No ready-made property finds %s: %s\n", strings.Join(of[why], ", "), why)
-	}
+	known.write(&b, "No ready-made property finds ")
 	if b.Len() > 0 {
 		b.WriteString("\n")
 	}

@@ -19,7 +19,7 @@ type copied struct {
 	dir    string // the copy
 }
 
-// copyModules copies the packages that the target links of the modules that mutants may change.
+// copyModules copies the packages that the target links of the modules that mutants may change, and notes where all are that it links.
 func (t *Tree) copyModules(ctx context.Context) error {
 	type pkg struct {
 		Dir, ImportPath string
@@ -36,6 +36,7 @@ func (t *Tree) copyModules(ctx context.Context) error {
 	for _, module := range t.target.changed {
 		t.copies = append(t.copies, &copied{module: module, dir: filepath.Join(t.dir, path.Base(module))})
 	}
+	t.linked = map[string]bool{}
 	for dec := json.NewDecoder(bytes.NewReader(out)); dec.More(); {
 		var p pkg
 		if err := dec.Decode(&p); err != nil {
@@ -43,13 +44,16 @@ func (t *Tree) copyModules(ctx context.Context) error {
 		}
 		n := slices.IndexFunc(t.copies, func(c *copied) bool { return p.Module != nil && p.Module.Path == c.module })
 		if n < 0 {
+			t.linked[realFolder(p.Dir)] = true
 			continue
 		}
 		c := t.copies[n]
 		c.source = p.Module.Dir
-		if err := mirror(p.Dir, filepath.Join(c.dir, filepath.FromSlash(strings.TrimPrefix(p.ImportPath, c.module)))); err != nil {
+		to := filepath.Join(c.dir, filepath.FromSlash(strings.TrimPrefix(p.ImportPath, c.module)))
+		if err := mirror(p.Dir, to); err != nil {
 			return err
 		}
+		t.linked[realFolder(to)] = true
 	}
 	for _, c := range t.copies {
 		if c.source == "" {

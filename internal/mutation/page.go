@@ -100,8 +100,8 @@ func summaryOf(rows []Row) Summary {
 
 // survivors says which mutants nothing killed: those of which that is known by the reasons that their files give, then the others.
 func survivors(rows []Row) string {
-	var reasons, unknown []string
-	known := map[string][]string{}
+	var known reasons
+	var unknown []string
 	for _, r := range rows {
 		name := "`" + r.Mutant + "`"
 		switch reason, survives := r.survivor(); {
@@ -109,16 +109,11 @@ func survivors(rows []Row) string {
 		case reason == "":
 			unknown = append(unknown, name)
 		default:
-			if known[reason] == nil {
-				reasons = append(reasons, reason)
-			}
-			known[reason] = append(known[reason], name)
+			known.add(reason, r.Mutant)
 		}
 	}
 	var b strings.Builder
-	for _, why := range reasons {
-		fmt.Fprintf(&b, "* Known to survive: %s: %s\n", strings.Join(known[why], ", "), why)
-	}
+	known.write(&b, "Known to survive: ")
 	if len(unknown) > 0 {
 		fmt.Fprintf(&b, "* Nothing has killed these, and something should: %s\n", strings.Join(unknown, ", "))
 	}
@@ -126,6 +121,29 @@ func survivors(rows []Row) string {
 		b.WriteString("\n")
 	}
 	return b.String()
+}
+
+// reasons are those why mutants survive, in the order in which they come, with the mutants of each.
+type reasons struct {
+	all []string
+	of  map[string][]string
+}
+
+func (r *reasons) add(why, mutant string) {
+	if r.of == nil {
+		r.of = map[string][]string{}
+	}
+	if r.of[why] == nil {
+		r.all = append(r.all, why)
+	}
+	r.of[why] = append(r.of[why], "`"+mutant+"`")
+}
+
+// write writes a line for each reason.
+func (r *reasons) write(b *strings.Builder, what string) {
+	for _, why := range r.all {
+		fmt.Fprintf(b, "* %s%s: %s\n", what, strings.Join(r.of[why], ", "), why)
+	}
 }
 
 // UpdatePage returns a page with the table in it replaced. all are the names of all mutants. Where there are results of some of them only, the

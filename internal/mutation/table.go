@@ -73,11 +73,14 @@ func (s Summary) String() string {
 	return text
 }
 
+// notTried stands for a mutant that was wanted and could not be tried.
+const notTried = "NOT TRIED"
+
 // Verdict says what became of the mutant in a few words, or what is to be done.
 func (r *Result) Verdict() string {
 	switch {
 	case r.Error != "":
-		return "NOT TRIED"
+		return notTried
 	case r.Killed() && r.Survives != "":
 		return "KILLED, although its file says that it survives"
 	case r.Killed():

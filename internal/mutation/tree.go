@@ -42,6 +42,7 @@ type Tree struct {
 	dir     string // for the copies, and for what is built
 	target  target
 	copies  []*copied
+	linked  map[string]bool // the folders of the packages that the program links
 	modfile string
 	// base are edits that are part of every program.
 	base []*Mutant
@@ -210,10 +211,6 @@ func apart(mutants []*Mutant) (plain, interleaved []*Mutant) {
 // buildSchema links one program for the mutants that are not alone, all of which interleave goroutines or none. Those that do not fit, or do not compile, are alone from then on;
 // it sets t.unchanged of their kind if the others are built.
 func (t *Tree) buildSchema(ctx context.Context, mutants []*Mutant, alone map[*Mutant]bool, programs map[*Mutant]Program, problems map[*Mutant]error) error {
-	linked, err := t.linked(ctx)
-	if err != nil {
-		return err
-	}
 	s := &schema{files: map[string]*schemaFile{}}
 	var together []int
 	for n, m := range mutants {
@@ -221,11 +218,12 @@ func (t *Tree) buildSchema(ctx context.Context, mutants []*Mutant, alone map[*Mu
 			continue
 		}
 		before, after, err := t.texts(m)
+		stray := t.unlinked(before)
 		switch {
 		case err != nil:
 			problems[m] = err
-		case unlinked(before, linked) != "":
-			problems[m] = fmt.Errorf("%s changes %s, which no run links: see docs/mutants.md, What no run uses", m.Name, unlinked(before, linked))
+		case stray != "":
+			problems[m] = fmt.Errorf("%s changes %s, which no run links: see docs/mutants.md, What no run uses", m.Name, stray)
 		case s.add(n+1, before, after):
 			together = append(together, n)
 		default:
@@ -280,28 +278,11 @@ func (t *Tree) texts(m *Mutant) (before, after map[string]string, err error) {
 	return before, after, nil
 }
 
-// linked returns the folders of the packages that the program links.
-func (t *Tree) linked(ctx context.Context) (map[string]bool, error) {
-	args := []string{"list", "-modfile=" + t.modfile, "-deps", "-f", "{{.Dir}}"}
-	if t.target.test {
-		args = append(args, "-test")
-	}
-	out, err := t.goCommand(ctx, append(args, t.target.pkg)...)
-	if err != nil {
-		return nil, err
-	}
-	dirs := map[string]bool{}
-	for dir := range strings.Lines(string(out)) {
-		dirs[realFolder(strings.TrimSpace(dir))] = true
-	}
-	return dirs, nil
-}
-
 // unlinked returns the first file that is of no package which the program links, "" if there is none: a defect there is in no run, so that to survive says
 // nothing of it.
-func unlinked(texts map[string]string, linked map[string]bool) string {
+func (t *Tree) unlinked(texts map[string]string) string {
 	for _, file := range sortedFiles(texts) {
-		if !linked[realFolder(filepath.Dir(file))] {
+		if !t.linked[realFolder(filepath.Dir(file))] {
 			return file
 		}
 	}
