@@ -105,6 +105,7 @@ func TestOwnClientMeetsAFault(t *testing.T) {
 
 // What keeps a goroutine from ending after the failure does not replace it.
 func TestFailureBeforeAHotLoop(t *testing.T) {
+	aside(t)
 	if !isChild() {
 		out := runChild(t)
 		wantIn(t, out, "FAIL  NoLivelock at step 300 ", "and after the failure, when the context was canceled", "a hot loop: ", "> github.com/informersim/informersim/simtest_test.TestFailureBeforeAHotLoop")

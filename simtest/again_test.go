@@ -110,8 +110,10 @@ func endsIn(t *testing.T, dir string, limit time.Duration, env ...string) string
 
 // A run that ends or hangs its process is made as simple as any other failure. Its trace repeats, and tells when that is mended.
 func TestDyingRunsAreMadeSimpler(t *testing.T) {
+	aside(t)
 	for name, end := range endings {
 		t.Run(name, func(t *testing.T) {
+			aside(t)
 			if isChild() && name == "hang" { // each try takes long, so it needs no fault
 				hangsAfterAMinute(t, end.how)
 				return
@@ -127,11 +129,8 @@ func TestDyingRunsAreMadeSimpler(t *testing.T) {
 			wantIn(t, endsIn(t, dir, time.Minute), want...)
 			wantIn(t, endsIn(t, dir, time.Minute), want...) // the trace repeats
 			if name == "hang" {
-				t.Setenv("SIMTEST_REPLAY", "testdata/simtest/TestDyingRunsAreMadeSimpler_hang-1.trace.jsonl")
-				t.Setenv(modeEnv, "find")
-				wantIn(t, endsIn(t, dir, time.Minute), "TestDyingRunsAreMadeSimpler_hang-1.trace.jsonl is the same run again, step by step")
-				t.Setenv("SIMTEST_REPLAY", "")
-				t.Setenv(modeEnv, "")
+				out := endsIn(t, dir, time.Minute, "SIMTEST_REPLAY=testdata/simtest/TestDyingRunsAreMadeSimpler_hang-1.trace.jsonl", modeEnv+"=find")
+				wantIn(t, out, "TestDyingRunsAreMadeSimpler_hang-1.trace.jsonl is the same run again, step by step")
 			}
 			if name != "panic" && name != "hang" {
 				return
@@ -151,6 +150,7 @@ func TestDyingRunsAreMadeSimpler(t *testing.T) {
 
 // Where nobody waits for what is said after the end of a test, as where go test writes to a terminal, the next run of the test makes the failure simpler.
 func TestNextRunMakesItSimpler(t *testing.T) {
+	aside(t)
 	if isChild() {
 		endsAfterBrokenWatch(t, endings["panic"].how)
 		return
@@ -192,6 +192,7 @@ func TestNextRunMakesItSimpler(t *testing.T) {
 
 // A test may have several calls of Run and Find: the one that dies is made simpler, and the others are left out meanwhile.
 func TestSecondRunThatDies(t *testing.T) {
+	aside(t)
 	if isChild() {
 		runs := 0
 		simtest.Run(t, simtest.Options{Seeds: 1, Mix: "none"}, func(env *simtest.Env) { runs++; env.Settle() })
@@ -225,6 +226,7 @@ func TestSecondRunThatDies(t *testing.T) {
 
 // An interrupt ends the search, and the trace is what it was.
 func TestInterruptWhileItIsMadeSimpler(t *testing.T) {
+	aside(t)
 	if isChild() {
 		endsAfterBrokenWatch(t, endings["panic"].how)
 		return
@@ -263,6 +265,7 @@ func (s *interrupting) Write(b []byte) (int, error) {
 
 // A run that is tried while a failure is shrunk may end the process. The search goes on in others.
 func TestShrinkingOutlivesItsProcess(t *testing.T) {
+	aside(t)
 	if isChild() {
 		o := simtest.Options{Seeds: 1, Mix: "storm", Replicas: 2, CrashProbability: 0.01}
 		simtest.Run(t, o, func(env *simtest.Env) {
@@ -280,8 +283,9 @@ func TestShrinkingOutlivesItsProcess(t *testing.T) {
 
 // So it does if such a run hangs.
 func TestShrinkingOutlivesAHang(t *testing.T) {
+	aside(t)
 	if isChild() {
-		o := simtest.Options{Seeds: 1, Mix: "storm", Replicas: 2, CrashProbability: 0.01, RealQuiescenceTimeout: 3 * time.Second}
+		o := simtest.Options{Seeds: 1, Mix: "storm", Replicas: 2, CrashProbability: 0.01, RealQuiescenceTimeout: time.Second}
 		simtest.Run(t, o, func(env *simtest.Env) {
 			crashBody(env)
 			go wakesUp(func() {
@@ -298,6 +302,7 @@ func TestShrinkingOutlivesAHang(t *testing.T) {
 
 // A program that panics when it is told to end does so at the latest when the run is over. That is shrunk, and repeats.
 func TestDeathAsTheRunEnds(t *testing.T) {
+	aside(t)
 	if isChild() {
 		simtest.Run(t, simtest.Options{Seeds: 1, Mix: "storm", CrashProbability: -1}, func(env *simtest.Env) {
 			env.Go("p", func(ctx context.Context) error {

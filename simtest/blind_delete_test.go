@@ -121,7 +121,7 @@ func TestNoBlindDeleteSpares(t *testing.T) {
 		"whatever it is":             reapingBody(reaping{done: func(*corev1.ConfigMap) bool { return true }}, "new"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			simtest.Run(t, simtest.Options{Seeds: 40, Properties: simtest.WellBehaved()}, body)
+			simtest.Run(t, simtest.Options{Seeds: seeds(40), Properties: simtest.WellBehaved()}, body)
 		})
 	}
 }

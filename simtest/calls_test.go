@@ -12,6 +12,7 @@ import (
 
 // A trace is replayed by the call of Run or Find that it is of. For the others of the test it is no sign that the program has changed, and it is not lost if there is no such call any more.
 func TestTracesOfSecondRun(t *testing.T) {
+	aside(t)
 	if isChild() {
 		body := func(broken bool) func(*simtest.Env) {
 			return func(env *simtest.Env) {
@@ -68,6 +69,7 @@ func TestTracesOfSecondRun(t *testing.T) {
 
 // Two Runs of a test that fail with one seed, the second once the first is mended, have a trace each: the later one does not take the place of the other.
 func TestTracesOfTwoRuns(t *testing.T) {
+	aside(t)
 	if isChild() {
 		for _, name := range []string{"first", "second"} {
 			simtest.Run(t, simtest.Options{Seeds: 1, Mix: "none"}, func(env *simtest.Env) {

@@ -26,6 +26,21 @@ const childEnv = "SIMTEST_TEST_CHILD"
 
 func isChild() bool { return os.Getenv(childEnv) != "" }
 
+// aside has a test that only waits for processes of its own wait beside others of its kind, when those that make runs in this process are done.
+func aside(t *testing.T) {
+	if !isChild() {
+		t.Parallel()
+	}
+}
+
+// seeds is how many seeds a test takes that must find nothing in any of them: all n, or with -short, as in a clone's `go test ./...`, a quarter.
+func seeds(n int) int {
+	if testing.Short() {
+		return n / 4
+	}
+	return n
+}
+
 // asChild is the environment of a child, which uses the same engine as this process. Building it would take the child moments.
 func asChild(t *testing.T, env ...string) []string {
 	t.Helper()

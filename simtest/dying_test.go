@@ -58,6 +58,7 @@ func dies(t *testing.T, how func()) {
 // Whatever ends the process during a run, the user learns which run it was, where its trace is, and how to see it again. What Go or the
 // program says of the end stays.
 func TestADyingProcessNamesItsRun(t *testing.T) {
+	aside(t)
 	for name, test := range map[string]struct {
 		how  func()
 		says string
@@ -70,6 +71,7 @@ func TestADyingProcessNamesItsRun(t *testing.T) {
 		"klog":      {func() { klog.Fatal("cannot go on") }, "what it logged last\n    step 9          1m0s  F dying_test.go:", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
+			aside(t)
 			if isChild() {
 				dies(t, test.how)
 				return
@@ -256,6 +258,7 @@ func wakesUp(spin func()) { spin() }
 // A context that was made outside of a run, and for which goroutines of the run wait, belongs to its bubble from then on, and who ends it later ends the process. The failure that
 // was found before is told, even if the testing library has not come to print it.
 func TestContextFromOutside(t *testing.T) {
+	aside(t)
 	if isChild() {
 		ctx, cancel := context.WithCancel(context.Background())
 		_ = try(&recorder{name: t.Name()}, simtest.Options{Seeds: 1, Mix: "none"}, func(env *simtest.Env) {

@@ -37,7 +37,7 @@ func TestNoForgottenChange(t *testing.T) {
 func TestNoForgottenChangeSpares(t *testing.T) {
 	for name, c := range map[string]mirroring{"with a cache": {watches: true}, "without": {}, "by the clock": {watches: true, ensures: "backup"}} {
 		t.Run(name, func(t *testing.T) {
-			simtest.Run(t, simtest.Options{Seeds: 40, Properties: simtest.WellBehaved()}, mirroringBody(c))
+			simtest.Run(t, simtest.Options{Seeds: seeds(40), Properties: simtest.WellBehaved()}, mirroringBody(c))
 		})
 	}
 }

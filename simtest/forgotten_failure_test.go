@@ -89,7 +89,7 @@ func TestNoForgottenFailureSpares(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			simtest.Run(t, simtest.Options{Seeds: 40, Properties: simtest.WellBehaved()}, copyingBody(strings.ToLower, failed))
+			simtest.Run(t, simtest.Options{Seeds: seeds(40), Properties: simtest.WellBehaved()}, copyingBody(strings.ToLower, failed))
 		})
 	}
 	refused := copyingBody(strings.ToUpper, func(workqueue.RateLimitingInterface, string, error) {})

@@ -79,6 +79,6 @@ func TestNoWriteAfterLease(t *testing.T) {
 	if found := simtest.Find(t, o, electing(true, false)); found != nil {
 		t.Errorf("an exception: found %v", found)
 	}
-	o.Mix, o.Seeds, o.Properties = "", 6, simtest.WellBehaved(counts)
+	o.Mix, o.Seeds, o.Properties = "", seeds(8), simtest.WellBehaved(counts)
 	simtest.Run(t, o, electing(false, false))
 }

@@ -101,6 +101,7 @@ func left(t *testing.T, dir, out string) {
 
 // A test that is killed in the middle of a run leaves the trace of that run, and no process.
 func TestKilledTestLeavesATrace(t *testing.T) {
+	aside(t)
 	if isChild() {
 		doomed(t, func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) })
 		return
@@ -187,6 +188,7 @@ func strike(t *testing.T, how func(test, engine int) error) (s stricken) {
 
 // Whenever a test or its engine is killed, nothing hangs and nothing is left but the trace of a run that was in progress.
 func TestKilledAtAnyMoment(t *testing.T) {
+	aside(t)
 	if isChild() {
 		busy(t)
 		return
@@ -209,6 +211,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 // those that are sent to every process do not end it. A test that somebody interrupts leaves no trace, with which its next run would begin. Go's dump of
 // stacks remains what it is, for both.
 func TestSignals(t *testing.T) {
+	aside(t)
 	if isChild() {
 		busy(t)
 		return
@@ -241,6 +244,7 @@ func TestSignals(t *testing.T) {
 
 // A goroutine that panics ends the whole test process; the engine still says which run it was.
 func TestPanickingTestLeavesATrace(t *testing.T) {
+	aside(t)
 	if isChild() {
 		doomed(t, func() { go panic("nobody recovers this") })
 		time.Sleep(time.Second)

@@ -55,6 +55,7 @@ func lockAcrossRequest(t *testing.T, mu *sync.RWMutex) {
 		simtest.Run(t, simtest.Options{Seeds: 4, Mix: "none", CrashProbability: -1, Verify: true}, body)
 		return
 	}
+	aside(t)
 	if isChild() {
 		simtest.Run(t, simtest.Options{Seeds: 1, Mix: "none", CrashProbability: -1}, body)
 		return

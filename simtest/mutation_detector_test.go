@@ -50,6 +50,7 @@ const mutationsEnv = "SIMTEST_TEST_MUTATIONS"
 // A program that changes what is in its cache dies of client-go's mutation detector, in every fourth run, and is told what to do; so is it in a replay of the trace. One that
 // changes copies passes, and so does either where the detector is off.
 func TestMutatedCachesAreFound(t *testing.T) {
+	aside(t)
 	if isChild() {
 		o := simtest.Options{Seeds: 4, CrashProbability: -1}
 		switch os.Getenv(mutationsEnv) {

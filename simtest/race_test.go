@@ -13,6 +13,7 @@ import (
 
 // A data race in the user's code fails the run with a clear message, and does not hang it.
 func TestDataRaceEndsTheRun(t *testing.T) {
+	aside(t)
 	if !isChild() {
 		if out := runChild(t); strings.Count(out, "DATA RACE") != 1 || !strings.Contains(out, "the race detector found a data race during this run") {
 			t.Errorf("the child's output:\n%s", out)

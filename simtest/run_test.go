@@ -99,6 +99,7 @@ func TestInformerConverges(t *testing.T) {
 
 // A process's first run has one processor like all others, or its goroutines would run at the same time.
 func TestFirstRunHasOneProcessor(t *testing.T) {
+	aside(t)
 	if !isChild() {
 		if out, err := childIn(t, t.TempDir(), "GOMAXPROCS=2"); err != nil {
 			t.Errorf("%v:\n%s", err, out)

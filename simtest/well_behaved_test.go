@@ -222,12 +222,8 @@ func TestWellBehaved(t *testing.T) {
 
 // A correct controller breaks none of them, alone or with a second one, whatever happens to it.
 func TestWellBehavedTokens(t *testing.T) {
-	seeds := 20
-	if testing.Short() {
-		seeds = 5
-	}
 	for _, mistakes := range [][]string{{""}, {"", ""}} {
-		simtest.Run(t, simtest.Options{Seeds: seeds, Properties: simtest.WellBehaved()}, tokensBody(mistakes...))
+		simtest.Run(t, simtest.Options{Seeds: seeds(20), Properties: simtest.WellBehaved()}, tokensBody(mistakes...))
 	}
 }
 

@@ -65,6 +65,7 @@ func note(env *simtest.Env) {
 
 // With workers, a test says what it says without them: which seeds it ran and what they did, or the failure of the first seed that fails.
 func TestWorkers(t *testing.T) {
+	aside(t)
 	if isChild() {
 		t.Run("of a test", ofATest)
 		return
