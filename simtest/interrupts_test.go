@@ -56,7 +56,6 @@ func TestInterruptedTestHasFoundNothing(t *testing.T) {
 
 // A test that handles the signal itself, as Ginkgo does, is told once, and ends as it likes.
 func TestInterruptIsForOtherHandlers(t *testing.T) {
-	aside(t)
 	if isChild() {
 		heard := make(chan os.Signal, 10)
 		signal.Notify(heard, os.Interrupt)
