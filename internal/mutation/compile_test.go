@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/informersim/informersim/internal/mutation"
@@ -35,20 +36,22 @@ type compiler struct {
 	parsed   map[string]*ast.File // the files as they are
 }
 
-func newCompiler(t *testing.T) *compiler {
-	t.Helper()
+// ofDriver compiles what the driver links. Asking for that takes as long as a dozen mutants, so the tests share it.
+var ofDriver = sync.OnceValues(newCompiler)
+
+func newCompiler() (*compiler, error) {
 	cmd := exec.Command("go", "list", "-export", "-deps", "-json=Dir,ImportPath,Export,GoFiles", "./driver")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("go list: %v", err)
+		return nil, fmt.Errorf("go list: %w", err)
 	}
 	c := &compiler{packages: map[string]pkg{}, fset: token.NewFileSet(), parsed: map[string]*ast.File{}}
 	exports := map[string]string{}
 	for dec := json.NewDecoder(bytes.NewReader(out)); dec.More(); {
 		var p pkg
 		if err := dec.Decode(&p); err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		c.packages[p.Dir], exports[p.ImportPath] = p, p.Export
 	}
@@ -58,7 +61,7 @@ func newCompiler(t *testing.T) *compiler {
 		}
 		return os.Open(exports[path])
 	})
-	return c
+	return c, nil
 }
 
 // check compiles the packages of the files, which have other texts.
@@ -129,7 +132,10 @@ func TestMutantsFitAndCompile(t *testing.T) {
 	if want := "m: its header names the property NoPanik, and docs/spec/properties.md has none of that name"; err == nil || err.Error() != want {
 		t.Errorf("a property that there is not: %v, want %s", err, want)
 	}
-	c := newCompiler(t)
+	c, err := ofDriver()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, m := range mutants {
 		texts, err := tree.Sources(m)
 		if err != nil {
@@ -201,7 +207,10 @@ func TestCompilerRejects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newCompiler(t)
+	c, err := ofDriver()
+	if err != nil {
+		t.Fatal(err)
+	}
 	edit := mutation.Edit{File: "informer/ring.go", Old: "func (r *ring) len() int { return int(r.tail - r.head) }\n"}
 	for what, line := range map[string]string{
 		"an unused variable": "func (r *ring) len() int { n := r.tail; return 0 }\n",
