@@ -4,6 +4,8 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"os"
+	"runtime/debug"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -18,9 +20,14 @@ import (
 )
 
 var (
-	generated = flag.Uint64("generated", 300, "number of scenarios of TestGeneratedScenarios; more find more")
+	generated = flag.Uint64("generated", 150, "number of scenarios of TestGeneratedScenarios; more find more")
 	first     = flag.Uint64("generated-from", 1, "seed of the first one")
 )
+
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(800) // little of what a run leaves lives: by default, a third of the time would go into collecting it
+	os.Exit(m.Run())
+}
 
 // drawn takes decisions from rapid, which can then shrink a failing scenario.
 type drawn struct{ t *rapid.T }

@@ -16,7 +16,7 @@ import (
 	"github.com/informersim/informersim/subjects/kinds"
 )
 
-var livelockSeeds = flag.Int("livelock.seeds", 60, "the number of seeds of TestLivelockBounds")
+var livelockSeeds = flag.Int("livelock.seeds", 30, "the number of seeds of TestLivelockBounds")
 
 // busiest holds the maxima of a second of virtual time.
 type busiest struct {

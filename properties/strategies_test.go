@@ -44,7 +44,7 @@ func TestStrategiesFindAMutant(t *testing.T) {
 			for seed := uint64(1); seed <= 100; seed++ {
 				search = append(search, attempt{s, seed, strategy, ""})
 			}
-			a, tries, res := find(t, m, search)
+			a, tries, res := find(t, m, slices.Values(search))
 			t.Logf("found after %d runs (%s)", tries, a)
 			replayed(t, m, a, res)
 		})

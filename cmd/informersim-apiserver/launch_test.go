@@ -21,7 +21,7 @@ func TestLaunchedByInformersim(t *testing.T) {
 		t.Skip("-short leaves it out: it builds informersim, and other tests start the server")
 	}
 	bin := filepath.Join(t.TempDir(), "informersim")
-	if out, err := exec.Command("go", "build", "-o", bin, "../informersim").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-w", "-o", bin, "../informersim").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	self, err := os.Executable()

@@ -48,6 +48,7 @@ func (p *serving) deploy(name string, replicas int32) *appsv1.Deployment {
 // Kubernetes' controllers do with nodes what they do in a cluster; each is a client at which a fault can be aimed; and what they have to do
 // survives a lost answer.
 func TestServeWorkloads(t *testing.T) {
+	t.Parallel() // it waits for controllers
 	p := serveFresh(t, "--nodes", "2", "--control", "127.0.0.1:0")
 	t.Cleanup(p.kill)
 	c, ctx := p.client(), t.Context()
@@ -115,6 +116,7 @@ func TestServeWorkloads(t *testing.T) {
 
 // Jobs complete, a StatefulSet counts up, a DaemonSet has a Pod on each node, a Service its endpoints; and a namespace with all of that goes.
 func TestServeEveryWorkload(t *testing.T) {
+	t.Parallel() // it waits for controllers
 	p := serveFresh(t, "--nodes", "2")
 	t.Cleanup(p.kill)
 	c, ctx := p.client(), t.Context()
@@ -191,6 +193,7 @@ func TestServeEveryWorkload(t *testing.T) {
 
 // Ctrl-C ends a server whose controllers are at work, and nobody complains. Without --controllers and --nodes none of them is a client.
 func TestServeWorkloadsEnd(t *testing.T) {
+	t.Parallel() // it waits for controllers
 	p := serveFresh(t, "--nodes", "1")
 	p.deploy("web", 3)
 	p.ends(syscall.SIGINT)

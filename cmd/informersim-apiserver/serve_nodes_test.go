@@ -15,6 +15,7 @@ import (
 
 // Pods get a node and become ready, also after a restart with the same file; a stage that does not fit is reported and harms nothing else.
 func TestServeNodes(t *testing.T) {
+	t.Parallel() // it waits for controllers
 	dir := t.TempDir()
 	file := filepath.Join(dir, "stages.yaml")
 	const text = `apiVersion: kwok.x-k8s.io/v1alpha1

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -43,7 +44,7 @@ func TestCommandsOfPagesRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	traces := fixtures(t)
+	files := fixtures(t)
 	lines := examples(newRoot(nil))
 	for _, pattern := range []string{"README.md", "docs/*.md"} {
 		pages, err := filepath.Glob(filepath.Join(root, pattern))
@@ -77,7 +78,7 @@ func TestCommandsOfPagesRun(t *testing.T) {
 			continue
 		}
 		ran[name] = true
-		t.Run(line, func(t *testing.T) { runsAsWritten(t, root, line, traces) })
+		t.Run(line, func(t *testing.T) { runsAsWritten(t, root, line, files) })
 	}
 	if len(ran) < 10 {
 		t.Errorf("only these commands are found: %v", ran)
@@ -93,10 +94,33 @@ func examples(c *cobra.Command) []string {
 	return all
 }
 
-// fixtures makes a trace of a run that fails, and of one that passes.
+// campaigns are the folders of campaigns that lines name; the first are those of shards.
+var campaigns = []string{"shard1", "shard2", "shard3", "shards/a", "results"}
+
+// fixtures makes a trace of a run that fails, and of one that passes, and the folders of some campaigns, and returns the files by their names.
 func fixtures(t *testing.T) (files map[string]string) {
 	inTemp(t, map[string]string{"my.sim": failing, "good.sim": passing})
 	files = map[string]string{}
+	for n, out := range campaigns {
+		args := []string{"fuzz", "--seeds", "1..6", "--out", out}
+		if n < 3 {
+			args = append(args, "--shard", string(rune('1'+n))+"/3")
+		}
+		if got := command(t, args...); got.code != exitOK {
+			t.Fatalf("%v: exit code %d\n%s", args, got.code, got.stderr)
+		}
+		err := filepath.WalkDir(out, func(path string, d os.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			data, err := os.ReadFile(path)
+			files[path] = string(data)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	for name, file := range map[string]string{"my.sim": "fails", "good.sim": "passes"} { // order: each is for itself
 		command(t, "run", name, "--trace", "x.trace.jsonl", "--force")
 		data, err := os.ReadFile("x.trace.jsonl")
@@ -109,11 +133,11 @@ func fixtures(t *testing.T) (files map[string]string) {
 }
 
 // folder fills the current folder with what a line may name.
-func folder(t *testing.T, root, line string, traces map[string]string) {
+func folder(t *testing.T, root, line string, fixed map[string]string) {
 	inTemp(t, map[string]string{
 		"my.sim": passing, "my/one.sim": passing, "my/two.sim": small, "small.sim": "resource pods\ninformer i1 pods\ncreate pods default/a\n", "gap.sim": passing, "pods.sim": passing,
-		"my-seed7.trace.jsonl": traces["fails"], "builtin-seed7.trace.jsonl": traces["fails"], "finding.trace.jsonl": traces["fails"], "run.trace.jsonl": traces["fails"],
-		"gap-seed1.trace.jsonl": traces["fails"], "traces/a.trace.jsonl": traces["fails"], "traces/b.trace.jsonl": traces["passes"],
+		"my-seed7.trace.jsonl": fixed["fails"], "builtin-seed7.trace.jsonl": fixed["fails"], "finding.trace.jsonl": fixed["fails"], "run.trace.jsonl": fixed["fails"],
+		"gap-seed1.trace.jsonl": fixed["fails"], "traces/a.trace.jsonl": fixed["fails"], "traces/b.trace.jsonl": fixed["passes"],
 		"one-fault.yaml": "name: one\nrates: {watch-410: 0.1}\n",
 	})
 	if strings.HasPrefix(line, "import ") {
@@ -124,13 +148,12 @@ func folder(t *testing.T, root, line string, traces map[string]string) {
 		}
 	}
 	if strings.HasPrefix(line, "merge ") || line == "report results" {
-		for n, out := range []string{"shard1", "shard2", "shard3", "shards/a", "results"} {
-			args := []string{"fuzz", "--seeds", "1..6", "--out", out}
-			if n < 3 {
-				args = append(args, "--shard", string(rune('1'+n))+"/3")
+		for path, text := range fixed { // order: each is for itself
+			if !strings.Contains(path, "/") {
+				continue
 			}
-			if got := command(t, args...); got.code != exitOK {
-				t.Fatalf("%v: exit code %d\n%s", args, got.code, got.stderr)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(text), 0o666)); err != nil {
+				t.Fatal(err)
 			}
 		}
 	}
@@ -144,8 +167,8 @@ func folder(t *testing.T, root, line string, traces map[string]string) {
 // written is what a comment says of the file that a command makes.
 var written = regexp.MustCompile(`# writes ([\w-]+\.\w+)`)
 
-func runsAsWritten(t *testing.T, root, line string, traces map[string]string) {
-	folder(t, root, line, traces)
+func runsAsWritten(t *testing.T, root, line string, fixed map[string]string) {
+	folder(t, root, line, fixed)
 	text := line
 	if at := notOurs.FindStringIndex(line); at != nil {
 		text = line[:at[0]]
@@ -160,7 +183,11 @@ func runsAsWritten(t *testing.T, root, line string, traces map[string]string) {
 		args = append(args, word)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	defer time.AfterFunc(300*time.Millisecond, cancel).Stop()
+	patience := 150 * time.Millisecond
+	if written.MatchString(line) {
+		patience *= 2 // for the file
+	}
+	defer time.AfterFunc(patience, cancel).Stop()
 	got := commandIn(ctx, args...)
 	if got.code == exitBadInput || got.code == exitDefect || got.code == exitNotDeterministic {
 		t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)

@@ -161,7 +161,7 @@ func TestFuzzFindsAndKeeps(t *testing.T) {
 }
 
 // keepGoing are the arguments of a campaign with several findings.
-var keepGoing = []string{"fuzz", "--subject", "flawed", "--keep-going", "--seeds", "1..100"}
+var keepGoing = []string{"fuzz", "--subject", "flawed", "--keep-going", "--seeds", "1..60"}
 
 // An interrupted campaign that is resumed ends as one that was never interrupted, also where Ctrl-C comes during a search.
 func TestFuzzResumes(t *testing.T) {
@@ -173,10 +173,7 @@ func TestFuzzResumes(t *testing.T) {
 func resumes(t *testing.T, shrink string) {
 	inTemp(t, nil)
 	withFlawed(t)
-	args := append(slices.Clone(keepGoing), "--shrink", shrink)
-	if testing.Short() {
-		args = append(args, "--seeds", "1..40")
-	}
+	args := append(slices.Clone(keepGoing), "--shrink", shrink, "--seeds", "1..40")
 	if got := command(t, append(args, "--out", "whole")...); got.code != exitBroken {
 		t.Fatalf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
 	}
@@ -301,7 +298,7 @@ func TestFuzzShards(t *testing.T) {
 		}
 	}
 	if got := command(t, "merge", "shard3", "shard1", "--out", "two"); got.code != exitBroken ||
-		!strings.Contains(got.stdout, "shard 2 of 3 is missing: from 2 to 100, one of every 3") {
+		!strings.Contains(got.stdout, "shard 2 of 3 is missing: from 2 to 60, one of every 3") {
 		t.Errorf("merge of two: exit code %d: %s%s", got.code, got.stdout, got.stderr)
 	}
 }
@@ -493,7 +490,7 @@ func TestFuzzTellsMachines(t *testing.T) {
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &end); err != nil {
 		t.Fatal(err)
 	}
-	if end.Summary.Verdict != "fail" || end.Summary.Runs != 100 || len(end.Summary.Findings) != len(names) {
+	if end.Summary.Verdict != "fail" || end.Summary.Runs != 60 || len(end.Summary.Findings) != len(names) {
 		t.Errorf("the end is %+v", end)
 	}
 	for _, file := range []string{"results.xml", "summary.md"} {

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -20,15 +21,18 @@ func TestRunsThatEndTheirProcess(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds the command")
 	}
+	t.Parallel() // it waits for processes
 	bin := defectiveProgram(t, "\tgo func() { panic(\"a defect\") }()\n")
-	inTemp(t, map[string]string{
-		"many.sim": "resource pods\nresource configmaps\ncreate pods default/a default/b\ninformer i1 pods handlers=h1\nsettle\ninformer i2 configmaps\nhandler i2 h2\nsettle\nupdate pods default/a\n" +
-			"advance 1m\ndelete pods default/b\nsettle\n",
-	})
+	dir := t.TempDir()
+	script := "resource pods\nresource configmaps\ncreate pods default/a default/b\ninformer i1 pods handlers=h1\nsettle\ninformer i2 configmaps\nhandler i2 h2\nsettle\nupdate pods default/a\n" +
+		"advance 1m\ndelete pods default/b\nsettle\n"
+	if err := os.WriteFile(filepath.Join(dir, "many.sim"), []byte(script), 0o666); err != nil {
+		t.Fatal(err)
+	}
 	play := func(stdin string, args ...string) (code int, said string) {
 		t.Helper()
 		c := exec.Command(bin, args...)
-		c.Stdin = strings.NewReader(stdin)
+		c.Dir, c.Stdin = dir, strings.NewReader(stdin)
 		out, _ := c.CombinedOutput() // the exit code says it
 		return c.ProcessState.ExitCode(), string(out)
 	}
@@ -36,7 +40,7 @@ func TestRunsThatEndTheirProcess(t *testing.T) {
 	if code != exitBroken || !strings.Contains(said, "no single command, argument or pick can be removed") {
 		t.Fatalf("exit code %d:\n%s", code, said)
 	}
-	folder := "out/findings/NoPanic-*/"
+	folder := filepath.Join(dir, "out/findings/NoPanic-*") + "/"
 	small, err := os.ReadFile(globbed(t, folder+"scenario.sim"))
 	if err != nil || !strings.HasPrefix(string(small), "# NoPanic: ") || strings.Count(string(small), "\n") > 8 || strings.Contains(string(small), "configmaps") {
 		t.Errorf("%v: what is left is\n%s", err, small)
@@ -47,16 +51,12 @@ func TestRunsThatEndTheirProcess(t *testing.T) {
 		}
 	}
 	trace, scenario := globbed(t, folder+"run.trace.jsonl"), globbed(t, folder+"scenario.sim")
-	script, err := os.ReadFile("many.sim")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, args := range [][]string{
 		{"replay", trace}, {"verify", "--repeat", "1", trace}, {"verify", scenario, "--subject", "client-go", "--seeds", "1", "--repeat", "1"}, {"diff", scenario},
 		{"run", scenario, "--subject", "client-go"}, {"run", "many.sim", "--subject", "client-go", "--seed", "1..3", "--json"}, {"run", "/dev/stdin", "--subject", "client-go"},
 		{"run", "many.sim", "--subject", "client-go", "--rewrite"}, {"run", "many.sim", "--subject", "client-go", "--shrink", "20s"},
 	} {
-		code, said := play(string(script), args...)
+		code, said := play(script, args...)
 		if code != exitBroken || !strings.Contains(said, "NoPanic") || !strings.Contains(said, "panic: a defect") {
 			t.Errorf("%v: exit code %d:\n%s", args, code, said)
 		}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"strings"
 	"testing"
 )
@@ -27,6 +28,7 @@ func TestMain(m *testing.M) {
 		dieAtSeed()
 		main()
 	}
+	debug.SetGCPercent(800)   // as fuzz does
 	os.Setenv(asCommand, "1") // for the children of what the tests run
 	os.Exit(m.Run())
 }

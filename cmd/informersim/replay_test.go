@@ -92,7 +92,7 @@ func TestReplayBadTraces(t *testing.T) {
 	}
 }
 
-// Recordings of a real apiserver become scenarios that hold under 200 schedules with faults, and the trace of each replays in
+// Recordings of a real apiserver become scenarios that hold under 100 schedules with faults, and the trace of each replays in
 // another process.
 func TestImportRunReplay(t *testing.T) {
 	data, err := filepath.Abs(filepath.Join("..", "..", "scenarios", "recording", "testdata"))
@@ -116,7 +116,7 @@ func TestImportRunReplay(t *testing.T) {
 			if got = command(t, "run", "rec.sim"); got.code != exitOK {
 				t.Fatalf("the transcript: %s%s", got.stdout, got.stderr)
 			}
-			seeds := 200
+			seeds := 100
 			if testing.Short() {
 				seeds = 40
 			}

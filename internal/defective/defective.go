@@ -36,7 +36,7 @@ func Build(t testing.TB, program, file, text, defect string) string {
 	}
 	write(edited, strings.Replace(string(source), text, defect, 1))
 	write(overlay, string(edits))
-	if out, err := exec.Command("go", "build", "-overlay", overlay, "-o", bin, program).CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-w", "-overlay", overlay, "-o", bin, program).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return bin

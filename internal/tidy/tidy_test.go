@@ -49,6 +49,8 @@ type source struct {
 	ours     []*goPackage      // sorted by import path
 	standard []string          // import paths of the standard library
 	export   map[string]string // import path to the file of the export data
+	fset     *token.FileSet
+	imports  types.Importer // has read what several packages import once
 }
 
 var load = sync.OnceValues(func() (*source, error) {
@@ -64,7 +66,8 @@ var load = sync.OnceValues(func() (*source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("go list: %w\n%s", err, stderr.String())
 	}
-	s := &source{root: root, export: map[string]string{}}
+	s := &source{root: root, export: map[string]string{}, fset: token.NewFileSet()}
+	s.imports = s.importer(s.fset)
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {
 		p := &goPackage{}
 		if err := d.Decode(p); err == io.EOF {
@@ -135,7 +138,7 @@ type checked struct {
 
 // check parses and type-checks the files of one package. Positions use the given names; contents come from read.
 func (s *source) check(importPath string, names []string, read func(name string) ([]byte, error)) (*checked, error) {
-	c := &checked{fset: token.NewFileSet(), info: &types.Info{
+	c := &checked{fset: s.fset, info: &types.Info{
 		Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{},
 	}}
 	for _, name := range names {
@@ -149,7 +152,7 @@ func (s *source) check(importPath string, names []string, read func(name string)
 		}
 		c.files = append(c.files, f)
 	}
-	conf := types.Config{Importer: s.importer(c.fset)}
+	conf := types.Config{Importer: s.imports}
 	_, err := conf.Check(importPath, c.fset, c.files, c.info)
 	return c, err
 }

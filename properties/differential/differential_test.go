@@ -27,7 +27,7 @@ func generated(t testing.TB, seed uint64) *scenarios.Scenario {
 
 // The stack and client-go behave alike.
 func TestStackAndClientGoAgree(t *testing.T) {
-	for seed := uint64(1); seed <= 150; seed++ {
+	for seed := uint64(1); seed <= 100; seed++ {
 		s := generated(t, seed)
 		d, err := differential.Compare(t.Context(), s, stack.Kind, clientgo.Kind, seed)
 		if err != nil {

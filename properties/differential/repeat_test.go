@@ -15,7 +15,7 @@ func TestClientGoRepeats(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for seed := uint64(1); seed <= 100; seed++ {
+	for seed := uint64(1); seed <= 50; seed++ {
 		s := generated(t, seed)
 		var first *scenarios.Result
 		for range 3 {
