@@ -283,6 +283,9 @@ func TestShrinkingOutlivesItsProcess(t *testing.T) {
 
 // So it does if such a run hangs.
 func TestShrinkingOutlivesAHang(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it spins for most of half a minute")
+	}
 	aside(t)
 	if isChild() {
 		o := simtest.Options{Seeds: 1, Mix: "storm", Replicas: 2, CrashProbability: 0.01, RealQuiescenceTimeout: time.Second}

@@ -2,11 +2,13 @@ package frameworks
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -80,6 +82,41 @@ var _ = ginkgo.Describe("wrong", func() {
 	}))
 })
 
+var built struct {
+	once sync.Once
+	path string
+	err  error
+}
+
+// engine builds the engine once for all processes of specs: each would ask the go command whether its own is still the same, which takes as long as its runs.
+func engine(t *testing.T) string {
+	if path := os.Getenv("INFORMERSIM"); path != "" {
+		return path
+	}
+	built.once.Do(func() {
+		var dir string
+		if dir, built.err = os.MkdirTemp("", "informersim-"); built.err != nil {
+			return
+		}
+		built.path = filepath.Join(dir, "informersim-apiserver")
+		if out, err := exec.Command("go", "build", "-C", "../..", "-ldflags=-w", "-o", built.path, "./cmd/informersim-apiserver").CombinedOutput(); err != nil {
+			built.err = fmt.Errorf("%w\n%s", err, out)
+		}
+	})
+	if built.err != nil {
+		t.Fatal(built.err)
+	}
+	return built.path
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if built.path != "" {
+		os.RemoveAll(filepath.Dir(built.path))
+	}
+	os.Exit(code)
+}
+
 // specs runs specs of those in a process of their own, as go test does in a user's module, and returns its output. The caller knows whether one fails.
 func specs(t *testing.T, dir string, fail bool, args ...string) string {
 	exe, err := os.Executable()
@@ -87,7 +124,7 @@ func specs(t *testing.T, dir string, fail bool, args ...string) string {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(exe, append([]string{"-test.run", "^TestSpecs$", "-ginkgo.no-color"}, args...)...)
-	cmd.Env, cmd.Dir = append(os.Environ(), failingEnv+"=1"), dir
+	cmd.Env, cmd.Dir = append(os.Environ(), failingEnv+"=1", "INFORMERSIM="+engine(t)), dir
 	out, err := cmd.CombinedOutput()
 	if failed := err != nil; failed != fail {
 		t.Fatalf("do the specs fail: %v, want %v\n%s", failed, fail, out)
