@@ -19,7 +19,7 @@ var modules = []struct {
 	elsewhere string // why only `.ci/run modules` tests it, or another section
 	flags     []string
 }{
-	{folder: "simtest", flags: []string{"-short"}}, // .ci/run modules has all of it
+	{folder: "simtest", flags: []string{"-short"}}, // .ci/run repeat runs all of it
 	{folder: "simtest/frameworks"},
 	{folder: "simtest/versions/clientgo"},
 	{folder: "examples/service-controller", flags: []string{"-run=^TestServiceController$", "-simtest.seeds=5"}},
