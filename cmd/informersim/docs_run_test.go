@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -97,10 +96,14 @@ func examples(c *cobra.Command) []string {
 // campaigns are the folders of campaigns that lines name; the first are those of shards.
 var campaigns = []string{"shard1", "shard2", "shard3", "shards/a", "results"}
 
-// fixtures makes a trace of a run that fails, and of one that passes, and the folders of some campaigns, and returns the files by their names.
-func fixtures(t *testing.T) (files map[string]string) {
+// fixed is what lines are given that takes long to make.
+type fixed struct {
+	fails, passes string // traces
+	dir           string // has the campaigns
+}
+
+func fixtures(t *testing.T) (f fixed) {
 	inTemp(t, map[string]string{"my.sim": failing, "good.sim": passing})
-	files = map[string]string{}
 	for n, out := range campaigns {
 		args := []string{"fuzz", "--seeds", "1..6", "--out", out}
 		if n < 3 {
@@ -109,35 +112,28 @@ func fixtures(t *testing.T) (files map[string]string) {
 		if got := command(t, args...); got.code != exitOK {
 			t.Fatalf("%v: exit code %d\n%s", args, got.code, got.stderr)
 		}
-		err := filepath.WalkDir(out, func(path string, d os.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
-				return err
-			}
-			data, err := os.ReadFile(path)
-			files[path] = string(data)
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
 	}
-	for name, file := range map[string]string{"my.sim": "fails", "good.sim": "passes"} { // order: each is for itself
+	for name, trace := range map[string]*string{"my.sim": &f.fails, "good.sim": &f.passes} { // order: each is for itself
 		command(t, "run", name, "--trace", "x.trace.jsonl", "--force")
 		data, err := os.ReadFile("x.trace.jsonl")
 		if err != nil {
 			t.Fatal(err)
 		}
-		files[file] = string(data)
+		*trace = string(data)
 	}
-	return files
+	var err error
+	if f.dir, err = os.Getwd(); err != nil {
+		t.Fatal(err)
+	}
+	return f
 }
 
 // folder fills the current folder with what a line may name.
-func folder(t *testing.T, root, line string, fixed map[string]string) {
+func folder(t *testing.T, root, line string, f fixed) {
 	inTemp(t, map[string]string{
 		"my.sim": passing, "my/one.sim": passing, "my/two.sim": small, "small.sim": "resource pods\ninformer i1 pods\ncreate pods default/a\n", "gap.sim": passing, "pods.sim": passing,
-		"my-seed7.trace.jsonl": fixed["fails"], "builtin-seed7.trace.jsonl": fixed["fails"], "finding.trace.jsonl": fixed["fails"], "run.trace.jsonl": fixed["fails"],
-		"gap-seed1.trace.jsonl": fixed["fails"], "traces/a.trace.jsonl": fixed["fails"], "traces/b.trace.jsonl": fixed["passes"],
+		"my-seed7.trace.jsonl": f.fails, "builtin-seed7.trace.jsonl": f.fails, "finding.trace.jsonl": f.fails, "run.trace.jsonl": f.fails,
+		"gap-seed1.trace.jsonl": f.fails, "traces/a.trace.jsonl": f.fails, "traces/b.trace.jsonl": f.passes,
 		"one-fault.yaml": "name: one\nrates: {watch-410: 0.1}\n",
 	})
 	if strings.HasPrefix(line, "import ") {
@@ -148,11 +144,8 @@ func folder(t *testing.T, root, line string, fixed map[string]string) {
 		}
 	}
 	if strings.HasPrefix(line, "merge ") || line == "report results" {
-		for path, text := range fixed { // order: each is for itself
-			if !strings.Contains(path, "/") {
-				continue
-			}
-			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(text), 0o666)); err != nil {
+		for _, out := range campaigns {
+			if err := os.CopyFS(out, os.DirFS(filepath.Join(f.dir, out))); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -167,8 +160,8 @@ func folder(t *testing.T, root, line string, fixed map[string]string) {
 // written is what a comment says of the file that a command makes.
 var written = regexp.MustCompile(`# writes ([\w-]+\.\w+)`)
 
-func runsAsWritten(t *testing.T, root, line string, fixed map[string]string) {
-	folder(t, root, line, fixed)
+func runsAsWritten(t *testing.T, root, line string, f fixed) {
+	folder(t, root, line, f)
 	text := line
 	if at := notOurs.FindStringIndex(line); at != nil {
 		text = line[:at[0]]
