@@ -89,7 +89,7 @@ func (c *compiler) check(texts map[string][]byte) error {
 // checkPackage leaves out the bodies of functions in files that are as they were, if what the others declare is the same: those compile as before.
 func (c *compiler) checkPackage(p pkg, texts map[string][]byte) error {
 	var files []*ast.File
-	same, asTheyWere := true, map[string]bool{}
+	same := true
 	for _, name := range p.GoFiles {
 		path := filepath.Join(p.Dir, name)
 		f, err := c.parse(path, texts)
@@ -98,7 +98,7 @@ func (c *compiler) checkPackage(p pkg, texts map[string][]byte) error {
 		}
 		files = append(files, f)
 		text, mutated := texts[path]
-		if asTheyWere[path] = !mutated; !mutated {
+		if !mutated {
 			continue
 		}
 		was, err := os.ReadFile(path)
@@ -111,21 +111,21 @@ func (c *compiler) checkPackage(p pkg, texts map[string][]byte) error {
 		}
 		same = same && c.declares(f, text) == c.declares(of, was)
 	}
+	bare := map[string]bool{} // the files without bodies
+	for i, name := range p.GoFiles {
+		path := filepath.Join(p.Dir, name)
+		if _, mutated := texts[path]; same && !mutated {
+			files[i], bare[path] = withoutBodies(files[i]), true
+		}
+	}
 	var first error
 	config := types.Config{Importer: c.imports, GoVersion: "go1.26", Error: func(err error) {
 		var e types.Error
-		if errors.As(err, &e) && e.Soft && same && asTheyWere[c.fset.PositionFor(e.Pos, false).Filename] {
+		if errors.As(err, &e) && e.Soft && bare[c.fset.PositionFor(e.Pos, false).Filename] {
 			return // an import that only the bodies use, or a generic function without its body
 		}
 		first = cmp.Or(first, err)
 	}}
-	if same {
-		for i, f := range files {
-			if asTheyWere[filepath.Join(p.Dir, p.GoFiles[i])] {
-				files[i] = withoutBodies(f)
-			}
-		}
-	}
 	_, _ = config.Check(p.ImportPath, c.fset, files, nil) // it returns the first of the errors that Error gets
 	return first
 }
