@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/informersim/informersim/fakeapiserver/fault"
+	"github.com/informersim/informersim/internal/garbage"
 	"github.com/informersim/informersim/properties"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/scenarios/minimal"
@@ -47,6 +48,7 @@ func exhaustively(t *testing.T, queue subjects.Queue, kind subjects.Kind, trace 
 
 // All runs of a small world, with each queue: nothing breaks, and the search comes to its end.
 func TestExhaustiveFinishes(t *testing.T) {
+	t.Cleanup(garbage.CollectSeldom())
 	if testing.Short() {
 		t.Skip("it makes 90,000 runs")
 	}

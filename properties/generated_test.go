@@ -4,13 +4,12 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"os"
-	"runtime/debug"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/informersim/informersim/fakeapiserver/fault"
+	"github.com/informersim/informersim/internal/garbage"
 	"github.com/informersim/informersim/properties"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/scenarios/generate"
@@ -23,11 +22,6 @@ var (
 	generated = flag.Uint64("generated", 150, "number of scenarios of TestGeneratedScenarios; more find more")
 	first     = flag.Uint64("generated-from", 1, "seed of the first one")
 )
-
-func TestMain(m *testing.M) {
-	debug.SetGCPercent(800) // little of what a run leaves lives: by default, a third of the time would go into collecting it
-	os.Exit(m.Run())
-}
 
 // drawn takes decisions from rapid, which can then shrink a failing scenario.
 type drawn struct{ t *rapid.T }
@@ -87,6 +81,7 @@ func explain(s *scenarios.Scenario, res *scenarios.Result) string {
 
 // The properties hold for generated scenarios, in the order of the script and in any other, with and without faults.
 func TestGeneratedScenarios(t *testing.T) {
+	t.Cleanup(garbage.CollectSeldom())
 	for n := range *generated {
 		seed := *first + n
 		src := sim.NewStream(seed, "generator")

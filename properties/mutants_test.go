@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/informersim/informersim/internal/garbage"
 	"github.com/informersim/informersim/internal/mutation"
 	"github.com/informersim/informersim/properties"
 	"github.com/informersim/informersim/properties/mutants"
@@ -119,6 +120,7 @@ func withQueue(t *testing.T, s *scenarios.Scenario, kind subjects.Queue) *scenar
 // Each defect is found within a bounded number of runs, by the property that it breaks, and the run replays step by step to the
 // same end.
 func TestMutantsAreFound(t *testing.T) {
+	t.Cleanup(garbage.CollectSeldom())
 	search := attempts(t)
 	for _, m := range mutants.All() {
 		t.Run(m.Name, func(t *testing.T) {
@@ -322,6 +324,7 @@ func TestMutantsInTheCatalogue(t *testing.T) {
 
 // The control: the mutants' queues without a defect do step by step what the stack's own do, and all properties hold.
 func TestFlawlessMutant(t *testing.T) {
+	t.Cleanup(garbage.CollectSeldom())
 	for _, kind := range []subjects.Queue{subjects.QueueDelta, subjects.QueueInOrder, subjects.QueueAtomic} {
 		t.Run(string(kind), func(t *testing.T) { flawless(t, kind, mutants.Flawless(kind)) })
 	}

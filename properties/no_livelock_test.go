@@ -8,6 +8,7 @@ import (
 
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/fault"
+	"github.com/informersim/informersim/internal/garbage"
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/scenarios/generate"
@@ -58,6 +59,7 @@ func (b *busiest) observed(run string) Property {
 
 // Correct stacks stay far below the bounds, under the worst of the built-in mixes and with the busiest of generated scenarios.
 func TestLivelockBounds(t *testing.T) {
+	t.Cleanup(garbage.CollectSeldom())
 	storm, err := fault.MixNamed("storm")
 	if err != nil {
 		t.Fatal(err)

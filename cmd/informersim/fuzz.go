@@ -8,7 +8,6 @@ import (
 	"math"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"github.com/informersim/informersim/cmd/internal/cli"
 	"github.com/informersim/informersim/cmd/internal/launcher"
 	"github.com/informersim/informersim/cmd/internal/version"
+	"github.com/informersim/informersim/internal/garbage"
 	"github.com/informersim/informersim/internal/outfile"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/subjects"
@@ -39,9 +39,6 @@ const (
 	defaultShrink = 30 * time.Second
 	// looseFindings is the folder for findings without --out.
 	looseFindings = "informersim-findings"
-	// gcPercent is that of debug.SetGCPercent. A run leaves 400 kB and little of that lives: by default, a third of the time would go
-	// into collecting it. This takes some 40 MB.
-	gcPercent = 800
 	// jobIndex has a pod's part of the work, from 0, in an Indexed Job of Kubernetes.
 	jobIndex = "JOB_COMPLETION_INDEX"
 )
@@ -120,9 +117,7 @@ func (f *fuzzFlags) run(c *cobra.Command, args []string) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	if os.Getenv("GOGC") == "" {
-		defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
-	}
+	defer garbage.CollectSeldom()()
 	z := &fuzzer{c: c, flags: f, args: args}
 	var err error
 	if z.subject, err = subjectNamed(c.Context(), f.subject); err != nil {

@@ -6,9 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime/debug"
 	"strings"
 	"testing"
+
+	"github.com/informersim/informersim/internal/garbage"
 )
 
 // asCommand makes the test binary act as the command, so that a test that needs a second process can start itself.
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 		dieAtSeed()
 		main()
 	}
-	debug.SetGCPercent(800)   // as fuzz does
+	garbage.CollectSeldom()
 	os.Setenv(asCommand, "1") // for the children of what the tests run
 	os.Exit(m.Run())
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/informersim/informersim/internal/garbage"
 	"github.com/informersim/informersim/properties/differential"
 	"github.com/informersim/informersim/properties/mutants"
 	"github.com/informersim/informersim/scenarios"
@@ -27,6 +28,7 @@ func generated(t testing.TB, seed uint64) *scenarios.Scenario {
 
 // The stack and client-go behave alike.
 func TestStackAndClientGoAgree(t *testing.T) {
+	t.Cleanup(garbage.CollectSeldom())
 	for seed := uint64(1); seed <= 100; seed++ {
 		s := generated(t, seed)
 		d, err := differential.Compare(t.Context(), s, stack.Kind, clientgo.Kind, seed)

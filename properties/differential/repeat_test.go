@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/informersim/informersim/fakeapiserver/fault"
+	"github.com/informersim/informersim/internal/garbage"
 	"github.com/informersim/informersim/properties"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/subjects/clientgo"
@@ -11,6 +12,7 @@ import (
 
 // All runs of a seed are the same, even with workers' goroutines, and client-go breaks no property.
 func TestClientGoRepeats(t *testing.T) {
+	t.Cleanup(garbage.CollectSeldom())
 	mix, err := fault.MixNamed("default")
 	if err != nil {
 		t.Fatal(err)

@@ -7,13 +7,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"sync"
 	"testing"
 
 	"github.com/informersim/informersim/bubble"
 	"github.com/informersim/informersim/bubble/overlay"
 	"github.com/informersim/informersim/fakeapiserver/fault"
+	"github.com/informersim/informersim/internal/garbage"
 	"github.com/informersim/informersim/properties"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/scenarios/generate"
@@ -24,7 +24,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	debug.SetGCPercent(800) // little of what a run leaves lives: by default, a third of the time would go into collecting it
 	code := m.Run()
 	if build.path != "" {
 		os.RemoveAll(filepath.Dir(build.path))
@@ -150,6 +149,7 @@ func TestInterleavedRunsRepeat(t *testing.T) {
 
 // Every transcript of the catalogue is the same run at the other end of a pipe.
 func TestTranscriptsAreTheSame(t *testing.T) {
+	t.Cleanup(garbage.CollectSeldom())
 	guest := kindOf(built(t))
 	files, err := filepath.Glob("../../../scenarios/testdata/*.sim")
 	if err != nil || len(files) == 0 {
@@ -166,6 +166,7 @@ func TestTranscriptsAreTheSame(t *testing.T) {
 
 // So are explorations of generated scenarios, with every kind of queue, workers, handlers that panic, and faults.
 func TestExplorationsAreTheSame(t *testing.T) {
+	t.Cleanup(garbage.CollectSeldom())
 	guest := kindOf(built(t))
 	for seed := uint64(1); seed <= 20; seed++ {
 		s, err := generate.Scenario(sim.NewStream(seed, "remote"), fmt.Sprintf("seed%d", seed), 40)
