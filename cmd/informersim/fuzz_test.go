@@ -160,8 +160,18 @@ func TestFuzzFindsAndKeeps(t *testing.T) {
 	}
 }
 
-// keepGoing are the arguments of a campaign with several findings.
-var keepGoing = []string{"fuzz", "--subject", "flawed", "--keep-going", "--seeds", "1..60"}
+// seeds is how many seeds a campaign with several findings has: fewer with -short, since the race detector makes each several times as long.
+func seeds(n int) int {
+	if testing.Short() {
+		return n * 2 / 5
+	}
+	return n
+}
+
+// keepGoing are the arguments of such a campaign, and more of them.
+func keepGoing(seeds int, more ...string) []string {
+	return append([]string{"fuzz", "--subject", "flawed", "--keep-going", "--seeds", fmt.Sprintf("1..%d", seeds)}, more...)
+}
 
 // An interrupted campaign that is resumed ends as one that was never interrupted, also where Ctrl-C comes during a search.
 func TestFuzzResumes(t *testing.T) {
@@ -173,8 +183,8 @@ func TestFuzzResumes(t *testing.T) {
 func resumes(t *testing.T, shrink string) {
 	inTemp(t, nil)
 	withFlawed(t)
-	args := append(slices.Clone(keepGoing), "--shrink", shrink, "--seeds", "1..40")
-	if got := command(t, append(args, "--out", "whole")...); got.code != exitBroken {
+	args := keepGoing(seeds(40), "--shrink", shrink)
+	if got := command(t, append(slices.Clone(args), "--out", "whole")...); got.code != exitBroken {
 		t.Fatalf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
 	}
 	var last outcome
@@ -184,7 +194,7 @@ func resumes(t *testing.T, shrink string) {
 		if times < 10 {
 			time.AfterFunc(40*time.Millisecond, cancel)
 		}
-		last = commandIn(ctx, append(args, "--out", "parts", "--resume", "--workers", "3")...)
+		last = commandIn(ctx, append(slices.Clone(args), "--out", "parts", "--resume", "--workers", "3")...)
 		cancel()
 		ended = campaignIn(t, "parts").Shards[0].Ended
 	}
@@ -204,7 +214,7 @@ func resumes(t *testing.T, shrink string) {
 func TestFuzzFindsAgainWhatIsGone(t *testing.T) {
 	inTemp(t, nil)
 	withFlawed(t)
-	args := append(slices.Clone(keepGoing), "--seeds", "1..40", "--out", "out", "--resume")
+	args := keepGoing(seeds(40), "--out", "out", "--resume")
 	if got := command(t, args...); got.code != exitBroken {
 		t.Fatalf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
 	}
@@ -267,7 +277,8 @@ func TestFuzzHasItsFolderAlone(t *testing.T) {
 func TestFuzzShards(t *testing.T) {
 	inTemp(t, nil)
 	withFlawed(t)
-	if got := command(t, append(keepGoing, "--out", "whole")...); got.code != exitBroken {
+	n := seeds(60)
+	if got := command(t, keepGoing(n, "--out", "whole")...); got.code != exitBroken {
 		t.Fatalf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
 	}
 	whole := campaignIn(t, "whole")
@@ -276,7 +287,7 @@ func TestFuzzShards(t *testing.T) {
 	}
 
 	for _, shard := range []string{"1/3", "2/3", "3/3"} {
-		if got := command(t, append(keepGoing, "--shard", shard, "--out", "shard"+shard[:1])...); got.code != exitBroken {
+		if got := command(t, keepGoing(n, "--shard", shard, "--out", "shard"+shard[:1])...); got.code != exitBroken {
 			t.Errorf("shard %s: exit code %d: %s", shard, got.code, got.stderr)
 		}
 	}
@@ -298,7 +309,7 @@ func TestFuzzShards(t *testing.T) {
 		}
 	}
 	if got := command(t, "merge", "shard3", "shard1", "--out", "two"); got.code != exitBroken ||
-		!strings.Contains(got.stdout, "shard 2 of 3 is missing: from 2 to 60, one of every 3") {
+		!strings.Contains(got.stdout, fmt.Sprintf("shard 2 of 3 is missing: from 2 to %d, one of every 3", n)) {
 		t.Errorf("merge of two: exit code %d: %s%s", got.code, got.stdout, got.stderr)
 	}
 }
@@ -467,7 +478,8 @@ func TestFuzzTellsMachines(t *testing.T) {
 	inTemp(t, nil)
 	withFlawed(t)
 	t.Setenv("GITHUB_STEP_SUMMARY", "summary.md")
-	got := command(t, append(keepGoing, "--json", "--junit", "results.xml")...)
+	n := seeds(60)
+	got := command(t, keepGoing(n, "--json", "--junit", "results.xml")...)
 	if got.code != exitBroken {
 		t.Fatalf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
 	}
@@ -490,7 +502,7 @@ func TestFuzzTellsMachines(t *testing.T) {
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &end); err != nil {
 		t.Fatal(err)
 	}
-	if end.Summary.Verdict != "fail" || end.Summary.Runs != 60 || len(end.Summary.Findings) != len(names) {
+	if end.Summary.Verdict != "fail" || end.Summary.Runs != n || len(end.Summary.Findings) != len(names) {
 		t.Errorf("the end is %+v", end)
 	}
 	for _, file := range []string{"results.xml", "summary.md"} {

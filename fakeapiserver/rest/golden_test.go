@@ -26,6 +26,13 @@ func TestGoldens(t *testing.T) {
 	if len(probes) < leastGoldens {
 		t.Errorf("%d probes, want at least %d", len(probes), leastGoldens)
 	}
+	if testing.Short() { // under the race detector, which takes six times as long: some of each file
+		var some []probe.Probe
+		for i := 0; i < len(probes); i += 4 {
+			some = append(some, probes[i])
+		}
+		probes = some
+	}
 	targets, stop, err := fake.StartAll(4)
 	if err != nil {
 		t.Fatal(err)
