@@ -22,6 +22,7 @@ const (
 	NoLeftover            = "NoLeftover"
 	NoBlindDelete         = "NoBlindDelete"
 	NoWriteAfterLease     = "NoWriteAfterLease"
+	NoAbandonedWrite      = "NoAbandonedWrite"
 )
 
 // wellBehaved are the ready-made properties, with what they say.
@@ -40,6 +41,7 @@ var wellBehaved = []Property{
 	{Name: NoLeftover, Statement: "what a controller has made for an object, and removes when that goes, it removes each time"},
 	{Name: NoBlindDelete, Statement: "no deletion that is meant for an object hits the next one of its name"},
 	{Name: NoWriteAfterLease, Statement: "no replica goes on writing when another one has taken its Lease"},
+	{Name: NoAbandonedWrite, Statement: "a write that has failed for a reason that passes is tried again before the run has the controller's informers list anew"},
 }
 
 // Exception is what a property of WellBehaved does not judge: what a client does, what is done to an object, or, with both, the one to the other.
@@ -85,6 +87,8 @@ type Exception struct {
 //	                       one before had become in its status, labels or annotations
 //	NoWriteAfterLease      a replica still writes a minute after another one has taken its Lease, and holds none, although nobody writes who has
 //	                       never held one
+//	NoAbandonedWrite       an update or a patch that has failed with a 500 is sent again only when, 20 minutes later, the run has the controller's
+//	                       informers list anew: the error was swallowed
 //
 // When the body has returned, the run goes on for them: the faults stop, 20 minutes of virtual time pass, as long as any of client-go's
 // backoffs lasts, and for 10 more the controllers are watched. The body's own checks and properties no longer are asked then. So the runs of a seed
@@ -97,7 +101,8 @@ type Exception struct {
 //
 // For NoGrowingBackoff, updates and patches that a controller sent in these 10 minutes then fail, five times for two attempts each, with 2 minutes for each
 // time. Of one that sends none, because it compares first what there is, the last changes of up to three objects are undone each time, so that it writes them
-// again; if it does not, what its rate limiter remembers is not seen. The other properties judge before that.
+// again; if it does not, what its rate limiter remembers is not seen. If some of that is still undone in the end, the informers list anew once more after 20 minutes,
+// for NoAbandonedWrite. The other properties judge before that.
 //
 // NoEndlessError and NoForgottenFailure see the reconciles that a test tells of, by [Logger] or [Env.Reconciling], and the former the errors that are logged with klog or
 // Kubernetes' HandleError. A reconcile that fails for ever, makes no request, and whose error goes nowhere cannot be seen: a passing Run says so. An error that says

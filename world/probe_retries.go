@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -91,17 +92,31 @@ func (b *wellBehaved) noteChange(r *sim.Record) {
 	b.undos[u.probed] = u
 }
 
-// undoable returns what can be undone, of clients that write nothing when they look: the last changes of each.
-func (b *wellBehaved) undoable() (all []undoing) {
+// undoable returns what can be undone, some of the last changes of each client: of those that write something whenever they look, or of those that do not.
+func (b *wellBehaved) undoable(writes bool) (all []undoing) {
 	times := map[string]int{}
-	for _, p := range b.writes {
-		times[p.client] = maxProbed
+	for client := range b.undos { // order: each by itself
+		if slices.ContainsFunc(b.writes, func(p probed) bool { return p.client == client.client }) != writes {
+			times[client.client] = maxProbed
+		}
 	}
 	latest := slices.SortedFunc(maps.Values(b.undos), func(x, y undoing) int {
 		return cmp.Or(cmp.Compare(y.step, x.step), strings.Compare(x.client, y.client), strings.Compare(x.resource+" "+x.namespace+"/"+x.name, y.resource+" "+y.namespace+"/"+y.name))
 	})
+	// One of each kind of write comes first: whoever tries one again may give up another.
+	nth := map[string]int{}
+	of := map[probed]int{}
 	for _, u := range latest {
-		if times[u.client] == maxProbed || !b.isThere(u) {
+		kind := u.client + " " + u.resource + " " + strconv.FormatBool(u.ofStatus())
+		of[u.probed] = nth[kind]
+		nth[kind]++
+	}
+	slices.SortStableFunc(latest, func(x, y undoing) int { return cmp.Compare(of[x.probed], of[y.probed]) })
+	for _, u := range latest {
+		if times[u.client] == maxProbed {
+			continue
+		}
+		if _, is := b.find(u); !is {
 			continue
 		}
 		if u.patch = u.back(); u.patch != nil {
@@ -112,8 +127,8 @@ func (b *wellBehaved) undoable() (all []undoing) {
 	return all
 }
 
-// isThere reports whether the object is still the one that was written, and stays.
-func (b *wellBehaved) isThere(u undoing) bool {
+// find returns the object if it is still the one that was written, and stays.
+func (b *wellBehaved) find(u undoing) (any, bool) {
 	s := b.w.cluster.Store()
 	for id, r := range s.Resources() {
 		if r.Plural != u.resource {
@@ -121,11 +136,25 @@ func (b *wellBehaved) isThere(u undoing) bool {
 		}
 		obj, _ := s.Get(store.ResourceID(id), u.namespace, u.name)
 		if m, is := obj.(metav1.Object); is && m.GetUID() == u.uid && m.GetDeletionTimestamp() == nil {
-			return true
+			return obj, true
 		}
 	}
-	return false
+	return nil, false
 }
+
+// isUndone reports whether a change that was undone still is.
+func (b *wellBehaved) isUndone(u undoing) bool {
+	obj, is := b.find(u)
+	if !is {
+		return false
+	}
+	now := asJSON(obj)
+	after, err := jsonpatch.MergePatch(now, u.patch)
+	return err == nil && jsonpatch.Equal(now, after)
+}
+
+// ofStatus reports whether it was the subresource that was written.
+func (u undoing) ofStatus() bool { return strings.HasSuffix(u.path, "/"+u.name+"/status") }
 
 // back returns a merge patch that undoes the change, nil if there is nothing to undo but what others rely on, or the server writes.
 func (u undoing) back() []byte {
@@ -138,7 +167,7 @@ func (u undoing) back() []byte {
 	if json.Unmarshal(patch, &fields) != nil {
 		return nil
 	}
-	status := strings.HasSuffix(u.path, "/"+u.name+"/status")
+	status := u.ofStatus()
 	for name := range fields { // order: each by itself
 		if (name == "status") != status || !status && !strings.HasSuffix(u.path, "/"+u.name) {
 			delete(fields, name)
@@ -182,18 +211,18 @@ func (b *wellBehaved) undo(u undoing) {
 	}, &sink{})
 }
 
-// probe has the controllers write once more, several times, and lets the first attempts fail, for the property NoGrowingBackoff. All others have judged before: what a
-// controller makes of a change that is undone is its own affair.
+// probe has the controllers write once more, several times, and lets the first attempts fail, for the properties NoGrowingBackoff and NoAbandonedWrite. All others have judged
+// before: what a controller makes of a change that is undone is its own affair.
 func (b *wellBehaved) probe() {
-	if !b.asked(wellbehaved.NameBackoff) {
+	if !b.asked(wellbehaved.NameBackoff) && !b.asked(wellbehaved.NameAbandoned) {
 		return
 	}
-	undos := b.undoable()
+	undos := b.undoable(false)
 	if len(b.writes)+len(undos) == 0 {
 		return
 	}
 	b.w.monitor.Conclude(func(of *property.Property) bool {
-		return of.Name != wellbehaved.NameBackoff && slices.Contains(wellbehaved.Names, of.Name)
+		return of.Name != wellbehaved.NameBackoff && of.Name != wellbehaved.NameAbandoned && slices.Contains(wellbehaved.Names, of.Name)
 	})
 	b.probing = true
 	targets := slices.Clone(b.writes)
@@ -204,20 +233,58 @@ func (b *wellBehaved) probe() {
 		if b.w.monitor.Violation() != nil || b.w.kernel.Err() != nil {
 			return
 		}
-		soon := b.w.kernel.Elapsed() + time.Millisecond
-		for _, p := range targets {
-			f := fault.Fault{Kind: fault.Write500, Target: p.client, Resource: p.resource, Namespace: p.namespace, Name: p.name, From: soon, Count: wellbehaved.ProbeFailures}
-			if err := b.w.cluster.Inject(f); err != nil {
-				b.w.kernel.Fail(err)
-				return
-			}
-		}
+		b.failing(targets)
 		if len(b.writes) > 0 {
-			b.inject(fault.Fault{Kind: fault.Watch410, From: soon, Count: -1})
+			b.inject(fault.Fault{Kind: fault.Watch410, From: b.w.kernel.Elapsed() + time.Millisecond, Count: -1})
 		}
-		for _, u := range undos {
-			b.w.kernel.Clock().AfterFunc(2*time.Millisecond, func() { b.undo(u) })
-		}
+		b.undoSoon(undos)
 		b.w.goOn(probeTime)
 	}
+	b.lookAgain(undos)
+}
+
+// failing has the next writes of objects fail.
+func (b *wellBehaved) failing(targets []probed) {
+	for _, p := range targets {
+		f := fault.Fault{
+			Kind: fault.Write500, Target: p.client, Resource: p.resource, Namespace: p.namespace, Name: p.name, From: b.w.kernel.Elapsed() + time.Millisecond, Count: wellbehaved.ProbeFailures,
+		}
+		if err := b.w.cluster.Inject(f); err != nil {
+			b.w.kernel.Fail(err)
+			return
+		}
+	}
+}
+
+// undoSoon undoes changes once writes fail.
+func (b *wellBehaved) undoSoon(undos []undoing) {
+	for _, u := range undos {
+		b.w.kernel.Clock().AfterFunc(2*time.Millisecond, func() { b.undo(u) })
+	}
+}
+
+// lookAgain has controllers look again at what is still undone, once whatever was put off has been done, for the property NoAbandonedWrite.
+func (b *wellBehaved) lookAgain(undos []undoing) {
+	if !b.asked(wellbehaved.NameAbandoned) || b.w.monitor.Violation() != nil || b.w.kernel.Err() != nil {
+		return
+	}
+	b.w.stopFaults() // of two failures, who does not try again has met one
+	if more := b.undoable(true); len(more) > 0 {
+		var targets []probed
+		for _, u := range more {
+			targets = append(targets, u.probed)
+		}
+		b.failing(targets)
+		b.undoSoon(more)
+		b.w.goOn(probeTime)
+		b.w.stopFaults()
+		undos = append(undos, more...)
+	}
+	if !slices.ContainsFunc(undos, b.isUndone) {
+		return
+	}
+	b.w.goOn(restTime)
+	b.anew = true
+	b.inject(fault.Fault{Kind: fault.Watch410, From: b.w.kernel.Elapsed() + time.Millisecond, Count: -1})
+	b.w.goOn(probeTime)
 }

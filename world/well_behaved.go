@@ -41,6 +41,7 @@ type wellBehaved struct {
 	writes   []probed           // of the time in which the controllers are watched
 	undos    map[probed]undoing // the last change of each object by each controller
 	probing  bool
+	anew     bool // controllers' informers have listed anew since writes were made to fail
 }
 
 // sentBy is a request by its client and its number.
@@ -73,6 +74,7 @@ func (b *wellBehaved) properties() []property.Property {
 		Only:       b.only,
 		Dead:       func(why string) bool { return strings.Contains(why, wire.Crashed.Error()) },
 		Probing:    func() bool { return b.probing },
+		ListsAnew:  func() bool { return b.anew },
 		Reconciles: wellbehaved.Reconciles{Begin: kindReconcile, End: kindReconciled, Sends: kindSends},
 	}
 	var names []string

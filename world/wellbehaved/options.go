@@ -32,6 +32,8 @@ type Options struct {
 	Reconciles Reconciles
 	// Probing says whether writes are made to fail now, some at a time.
 	Probing func() bool
+	// ListsAnew says whether, after that, controllers' informers list anew.
+	ListsAnew func() bool
 	// Restarts is the kind of record that says that the process of a client has begun or ended: of "process/NAME", the client "conn/NAME".
 	Restarts sim.Kind
 	// Collected reports whether a garbage collector runs.
@@ -72,12 +74,12 @@ type Exception struct {
 }
 
 // Names of the properties, in the order of [All].
-var Names = []string{nameHot, nameWar, nameStale, nameQuiet, nameFinalizer, nameOrphan, NameBackoff, nameLost, NameEndless, nameForgotten, nameOverlooked, nameLeftover, nameBlind, nameDeposed}
+var Names = []string{nameHot, nameWar, nameStale, nameQuiet, nameFinalizer, nameOrphan, NameBackoff, nameLost, NameEndless, nameForgotten, nameOverlooked, nameLeftover, nameBlind, nameDeposed, NameAbandoned}
 
 // All returns the properties with these names.
 func All(o Options, names []string) (all []property.Property) {
 	for _, p := range []property.Property{
-		noHotReconcile(&o), noWriteWar(&o), noStaleCreate(&o), quietAfterConvergence(&o), noFinalizerLeft(&o), noOrphan(&o), noGrowingBackoff(&o), noLostUpdate(&o), noEndlessError(&o), noForgottenFailure(&o), noForgottenChange(&o), noLeftover(&o), noBlindDelete(&o), noWriteAfterLease(&o),
+		noHotReconcile(&o), noWriteWar(&o), noStaleCreate(&o), quietAfterConvergence(&o), noFinalizerLeft(&o), noOrphan(&o), noGrowingBackoff(&o), noLostUpdate(&o), noEndlessError(&o), noForgottenFailure(&o), noForgottenChange(&o), noLeftover(&o), noBlindDelete(&o), noWriteAfterLease(&o), noAbandonedWrite(&o),
 	} {
 		if slices.Contains(names, p.Name) {
 			all = append(all, p)

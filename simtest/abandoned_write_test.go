@@ -1,0 +1,111 @@
+package simtest_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informersim/informersim/simtest"
+)
+
+// marker is a controller that labels the ConfigMaps that have no label, and may swallow the error of a write that fails. It looks again at all of them every so often, if it does at all,
+// or at what has failed after a while, of which it tells; and it answers only to new ones if it is told to.
+type marker struct {
+	swallows     bool
+	every, later time.Duration
+	onlyNew      bool
+}
+
+func (m marker) run(ctx context.Context, config *rest.Config) error {
+	queue, shutDown, err := newMapQueue(ctx, config, false)
+	if err != nil {
+		return err
+	}
+	defer shutDown()
+	if m.every > 0 {
+		defer everySo(m.every, func() {
+			for _, key := range queue.maps.GetIndexer().ListKeys() {
+				queue.Add(key)
+			}
+		})()
+	}
+	done := map[any]bool{}
+	for {
+		key, down := queue.Get()
+		if down {
+			return nil
+		}
+		namespace, name, err := cache.SplitMetaNamespaceKey(fmt.Sprint(key))
+		if err != nil {
+			return err
+		}
+		reconcile := func() (time.Duration, error) {
+			obj, exists, err := queue.maps.GetIndexer().GetByKey(fmt.Sprint(key))
+			if err == nil && exists && obj.(*corev1.ConfigMap).Labels["seen"] == "" && !(m.onlyNew && done[key]) {
+				_, err = queue.client.CoreV1().ConfigMaps(namespace).Patch(ctx, name, types.MergePatchType, []byte(`{"metadata":{"labels":{"seen":"yes"}}}`), metav1.PatchOptions{})
+			}
+			done[key] = err == nil
+			if err != nil && m.later > 0 {
+				queue.AddAfter(key, m.later)
+				return m.later, nil
+			}
+			return 0, err
+		}
+		controllerRuntime(simtest.Logger(), name, func() (after time.Duration, failed error) {
+			after, err = reconcile()
+			return after, err
+		})
+		if err == nil || m.swallows {
+			queue.Forget(key)
+		} else {
+			queue.AddRateLimited(key)
+		}
+		queue.Done(key)
+	}
+}
+
+// everySo calls f from time to time, until what it returns is called.
+func everySo(every time.Duration, f func()) (stop func()) {
+	var timer *time.Timer
+	timer = time.AfterFunc(every, func() {
+		f()
+		timer.Reset(every)
+	})
+	return func() { timer.Stop() }
+}
+
+// Who swallows the error of a write leaves it undone until something else has it look again. A run shows that without luck: it undoes what was written last, and has the next attempt fail.
+func TestNoAbandonedWrite(t *testing.T) {
+	only := slices.DeleteFunc(simtest.WellBehaved(), func(p simtest.Property) bool { return p.Name != simtest.NoAbandonedWrite })
+	o := simtest.Options{Seeds: 10, Properties: only}
+	body := func(m marker) func(*simtest.Env) {
+		return func(env *simtest.Env) {
+			env.Go("marks", func(ctx context.Context) error { return m.run(ctx, env.RESTConfig("marks")) })
+			env.Create(configMap("a", ""), configMap("b", ""))
+			env.Advance(time.Minute)
+		}
+	}
+	for name, m := range map[string]marker{
+		"it tries again":                       {},
+		"it looks at all every ten minutes":    {swallows: true, every: 10 * time.Minute},
+		"it looks at it again in an hour":      {later: time.Hour},
+		"it does not answer to what is undone": {onlyNew: true},
+	} {
+		t.Run(name, func(t *testing.T) { simtest.Run(t, o, body(m)) })
+	}
+	found := simtest.Find(t, o, body(marker{swallows: true}))
+	if found == nil || found.Property != simtest.NoAbandonedWrite {
+		t.Fatalf("found %v", found)
+	}
+	wantIn(t, found.Text, "marks changes metadata.labels.seen of configmaps default/", "only when its informers have listed anew", "somebody undoes what had been written of configmaps default/",
+		"which fails: 500", "is told anew of what there is", "because")
+	t.Logf("seed %d: %s", found.Seed, found.Text)
+}
