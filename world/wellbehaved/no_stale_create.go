@@ -349,30 +349,34 @@ var measures = []string{
 // lastWord finds the last word of a field's name: of containerPort, HTTP_PORT and http-port.
 var lastWord = regexp.MustCompile(`([A-Z]?[a-z]+|[A-Z]+)[^A-Za-z]*$`)
 
-// asksFor returns the largest number in an owner that may count its equal children, at least one. A number may be text, as in a ConfigMap.
+// asksFor returns the largest number in an owner that may count its equal children, at least one. In a ConfigMap's data a number is text; elsewhere text that reads like one
+// is a quantity, a version or the like: who limits a Pod to "4" CPUs does not want four of them.
 func asksFor(owner any) int {
 	most := 1
 	for name, v := range content(owner) { // order: a maximum
 		if name != "metadata" && name != "status" {
-			most = max(most, largest(name, v))
+			most = max(most, largest(name, v, name == "data"))
 		}
 	}
 	return most
 }
 
 // largest returns the largest number in a field that may count something.
-func largest(field string, v any) int {
+func largest(field string, v any, text bool) int {
 	most := 0
 	switch v := v.(type) {
 	case map[string]any:
 		for name, v := range v { // order: a maximum
-			most = max(most, largest(name, v))
+			most = max(most, largest(name, v, text))
 		}
 	case []any:
 		for _, v := range v {
-			most = max(most, largest(field, v))
+			most = max(most, largest(field, v, text))
 		}
 	default:
+		if _, is := v.(string); is && !text {
+			break
+		}
 		n, err := strconv.Atoi(fmt.Sprint(v))
 		word := lastWord.FindString(field)
 		if err == nil && field != "revisionHistoryLimit" && !slices.Contains(measures, strings.ToLower(strings.TrimRight(word, "0123456789_-."))) {

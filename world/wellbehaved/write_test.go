@@ -66,6 +66,7 @@ func TestAsksFor(t *testing.T) {
 		{owner(map[string]any{"pools": []any{map[string]any{"count": int64(3)}, map[string]any{"count": int64(2)}}}), 3},
 		{owner(map[string]any{"port": int64(8080), "progressDeadlineSeconds": int64(600), "revisionHistoryLimit": int64(10), "timeout_ms": int64(50)}), 1},
 		{owner(map[string]any{"replicas": int64(2), "ports": []any{int64(80), int64(443)}, "template": map[string]any{"runAsUser": int64(1000)}}), 2},
+		{owner(map[string]any{"version": "12", "template": map[string]any{"limits": map[string]any{"cpu": "4"}}}), 1},
 		{&corev1.ConfigMap{Data: map[string]string{"HTTP_PORT": "8080", "poll-interval": "30", "n": "2"}}, 2},
 	} {
 		if got := asksFor(test.owner); got != test.want {
