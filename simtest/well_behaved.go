@@ -77,7 +77,8 @@ type Exception struct {
 //	                       has not been told, and the sender has never written that field itself; or a patch replaces a list, and with it what
 //	                       somebody else has put into it or taken out of it
 //	NoEndlessError         when all is done, the same object's reconcile fails again and again, or the same error is logged again and again, and
-//	                       no refused request is the reason
+//	                       no refused request is the reason; or the same write is refused again and again, as of an object that has been modified,
+//	                       although nobody changes it and its sender has been told of the newest version
 //	NoForgottenFailure     a reconcile has failed since the server could not answer, or the connection broke, and is not tried again within 18
 //	                       minutes, or only when the run has the controller's informers list anew
 //	NoForgottenChange      a controller writes something only when the run has its informers list anew: it has overlooked a change, or given up
@@ -107,7 +108,7 @@ type Exception struct {
 // NoEndlessError and NoForgottenFailure see the reconciles that a test tells of, by [Logger] or [Env.Reconciling], and the former the errors that are logged with klog or
 // Kubernetes' HandleError. A reconcile that fails for ever, makes no request, and whose error goes nowhere cannot be seen: a passing Run says so. An error that says
 // that something is not found is judged only if it is the reconciled object itself, which was deleted. Who waits for another object by returning another
-// error is excepted by name, and there Client is the controller's name.
+// error is excepted by name, and there Client is the controller's name. For writes that are refused it is the process's.
 //
 // Correct controllers may differ: one that writes the time of its last look into a status every minute never comes to rest, one that lets an object
 // go when something else has gone keeps its finalizer, and one that gives up after some attempts, or leaves what is not watched to the next resync, forgets. They are

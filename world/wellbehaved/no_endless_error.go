@@ -36,14 +36,15 @@ type Reconciles struct {
 // noEndlessError checks that no reconcile goes on failing when all is done, which its requests need not show: one that fails before it sends any makes none. A test
 // tells of reconciles, or the program logs their errors. An error that a refused request is the reason of is not judged, since the server's reason may be a good
 // one; nor is one that says that something is not found, as long as the object itself is there: who waits for another may do it so. What is never logged but within a
-// second of a controller's being told something is a handler's complaint of what it is told, which comes again with each list: a retry comes by itself, too.
+// second of a controller's being told something is a handler's complaint of what it is told, which comes again with each list: a retry comes by itself, too. Of the server's reasons to refuse,
+// one is judged, and nobody need tell of it: a write that is stale for ever.
 func noEndlessError(o *Options) property.Property {
 	return property.Property{
 		Name:      NameEndless,
 		Statement: "when nothing has changed from outside for long, no reconcile goes on failing by itself",
-		Kinds:     append(o.Reconciles.kinds(), fakeapiserver.KindRequest, fakeapiserver.KindFrame, o.Restarts),
+		Kinds:     append(o.Reconciles.kinds(), fakeapiserver.KindRequest, fakeapiserver.KindPage, fakeapiserver.KindFrame, fakeapiserver.KindWatchClosed, o.Restarts),
 		New: func() property.Checker {
-			f := &failures{o: o, underWay: newUnderWay[reconciling](o.Reconciles), ways: map[way]*failing{}}
+			f := &failures{o: o, conflicts: newConflicts(o), underWay: newUnderWay[reconciling](o.Reconciles), ways: map[way]*failing{}}
 			return property.Checker{Record: f.record, End: f.end}
 		},
 	}
@@ -52,12 +53,13 @@ func noEndlessError(o *Options) property.Property {
 // failures follows how reconciles end.
 type failures struct {
 	underWay[reconciling]
-	o       *Options
-	ways    map[way]*failing
-	order   []way           // of ways
-	refused []string        // what the server has said since the faults stopped
-	said    []string        // the errors of reconciles, of those that have succeeded since, too
-	heard   []time.Duration // when a controller has been told something since the faults stopped, the earliest first
+	o         *Options
+	conflicts conflicts
+	ways      map[way]*failing
+	order     []way           // of ways
+	refused   []string        // what the server has said since the faults stopped
+	said      []string        // the errors of reconciles, of those that have succeeded since, too
+	heard     []time.Duration // when a controller has been told something since the faults stopped, the earliest first
 }
 
 // reconciling is a reconcile that has begun.
@@ -72,6 +74,7 @@ type failing struct {
 
 func (f *failures) record(w property.World, r *sim.Record) *reports.Violation {
 	f.follow(w, r)
+	f.conflicts.record(w, r)
 	switch r.Kind {
 	case fakeapiserver.KindResponse:
 		f.refuses(r)
@@ -148,18 +151,21 @@ func (f *failures) end(w property.World) *reports.Violation {
 	since, _ := f.o.Calm()
 	for _, at := range f.order {
 		x := f.ways[at]
-		if x.own && f.endless(x.ends) && !f.waits(at.key, x.last) && !f.o.excepted(NameEndless, at.controller, at.key) {
+		if x.own && endless(f.o, x.ends) && !f.waits(at.key, x.last) && !f.o.excepted(NameEndless, at.controller, at.key) {
 			return &reports.Violation{Key: at.key, Because: few(x.ends), Message: fmt.Sprintf(
 				"%s still fails to reconcile %s: %s. It has failed %d times since the faults stopped at %v, has not succeeded in between, and no request of the last attempt was refused",
 				at.controller, at.key, x.last, len(x.ends), span(since))}
 		}
 	}
-	return f.logged(w, since)
+	if v := f.logged(w, since); v != nil {
+		return v
+	}
+	return f.conflicts.end(w, since)
 }
 
 // endless reports whether something is repeated: until nothing has changed for long, and not all at one time.
-func (f *failures) endless(all []reports.Evidence) bool {
-	observed, ok := f.o.Observed()
+func endless(o *Options, all []reports.Evidence) bool {
+	observed, ok := o.Observed()
 	return ok && len(all) > 1 && all[len(all)-1].At >= observed && all[len(all)-1].At-all[0].At >= apart
 }
 
@@ -206,7 +212,7 @@ func (f *failures) logged(w property.World, since time.Duration) *reports.Violat
 	}
 	slices.SortStableFunc(order, strings.Compare) // goroutines log in no order
 	for _, text := range order {
-		if all := times[text]; f.endless(all) && slices.ContainsFunc(all, f.byItself) {
+		if all := times[text]; endless(f.o, all) && slices.ContainsFunc(all, f.byItself) {
 			return &reports.Violation{Because: few(all), Message: fmt.Sprintf(
 				"the program logs the same error again and again, %d times since the faults stopped at %v, and no request was refused for that reason: %s", len(all), span(since), shownText(text))}
 		}
