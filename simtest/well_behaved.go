@@ -23,6 +23,7 @@ const (
 	NoBlindDelete         = "NoBlindDelete"
 	NoWriteAfterLease     = "NoWriteAfterLease"
 	NoAbandonedWrite      = "NoAbandonedWrite"
+	NoIgnoredWrite        = "NoIgnoredWrite"
 )
 
 // wellBehaved are the ready-made properties, with what they say.
@@ -42,6 +43,7 @@ var wellBehaved = []Property{
 	{Name: NoBlindDelete, Statement: "no deletion that is meant for an object hits the next one of its name"},
 	{Name: NoWriteAfterLease, Statement: "no replica goes on writing when another one has taken its Lease"},
 	{Name: NoAbandonedWrite, Statement: "a write that has failed for a reason that passes is tried again before the run has the controller's informers list anew"},
+	{Name: NoIgnoredWrite, Statement: "what a controller writes into a custom resource, and the server accepts, is there afterwards"},
 }
 
 // Exception is what a property of WellBehaved does not judge: what a client does, what is done to an object, or, with both, the one to the other.
@@ -78,7 +80,7 @@ type Exception struct {
 //	                       somebody else has put into it or taken out of it
 //	NoEndlessError         when all is done, the same object's reconcile fails again and again, or the same error is logged again and again, and
 //	                       no refused request is the reason; or the same write is refused again and again, as of an object that has been modified,
-//	                       although nobody changes it and its sender has been told of the newest version
+//	                       although nobody changes it and its sender has been told of the newest version, or since it has no resourceVersion
 //	NoForgottenFailure     a reconcile has failed since the server could not answer, or the connection broke, and is not tried again within 18
 //	                       minutes, or only when the run has the controller's informers list anew
 //	NoForgottenChange      a controller writes something only when the run has its informers list anew: it has overlooked a change, or given up
@@ -90,6 +92,8 @@ type Exception struct {
 //	                       never held one
 //	NoAbandonedWrite       an update or a patch that has failed with a 500 is sent again only when, 20 minutes later, the run has the controller's
 //	                       informers list anew: the error was swallowed
+//	NoIgnoredWrite         the server accepts writes of a custom resource and ignores part of them: the status in a write to the resource itself, labels or
+//	                       the like in one to /status, a field that the schema does not have
 //
 // When the body has returned, the run goes on for them: the faults stop, 20 minutes of virtual time pass, as long as any of client-go's
 // backoffs lasts, and for 10 more the controllers are watched. The body's own checks and properties no longer are asked then. So the runs of a seed

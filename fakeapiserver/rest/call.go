@@ -42,6 +42,8 @@ type call struct {
 	answered string
 	// late is how long after that it is sent.
 	late time.Duration
+	// written is the object that a write has left, nil for a dry run.
+	written runtime.Object
 	// failure is the error that is answered, nil if there is none; prepared is the next event's frame, if it had to be made early.
 	failure  error
 	prepared []byte
@@ -61,7 +63,7 @@ func (c *call) atReplica(serve func()) (cancel func()) {
 		Serve: func() (runtime.Object, error) {
 			defer c.answerPanic()
 			serve()
-			return nil, nil
+			return c.written, nil
 		},
 	}
 	if w.Note = c.target.below(); w.Note == "" && c.verb == verbCreate {

@@ -245,6 +245,9 @@ func (c *call) store(live runtime.Object, result patch.Result, err error, dry bo
 		c.fail(err)
 		return
 	}
+	if !dry {
+		c.written = stored
+	}
 	if result.Answer != nil && result.Object != nil {
 		stored = result.Answer
 	}

@@ -2,6 +2,7 @@ package wellbehaved
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -14,12 +15,16 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// stale is how a server refuses a write whose resourceVersion is not the newest.
-const stale = "the object has been modified; please apply your changes to the latest version and try again"
+// How a server refuses a write whose resourceVersion is not the newest, and one that has none, of a resource that requires it.
+const (
+	stale     = "the object has been modified; please apply your changes to the latest version and try again"
+	versioned = "resourceVersion: Invalid value: "
+	missing   = ": must be specified for an update"
+)
 
-// conflicts follows the writes that are refused as stale since the faults stopped. An object that nobody changes has one newest version: whoever has been told of it, and still sends another one,
-// takes it from somewhere else than from what it is told. Its reconcile fails for ever, whether anybody tells of that or not. The other reasons for a 409 (a name that is taken, a field that
-// is somebody else's) may be there for as long as they like.
+// conflicts follows the writes that are refused for their resourceVersion since the faults stopped. An object that nobody changes has one newest version: whoever has been told of it, and still
+// sends another one, takes it from somewhere else than from what it is told. Who sends none, where one is required, never has a write accepted. Its reconcile fails for ever, whether anybody
+// tells of that or not. The other reasons for a 409 or a 422 (a name that is taken, a field that is somebody else's, an object that is not valid) may be there for as long as they like.
 type conflicts struct {
 	o       *Options
 	news    gazette                          // of lists and watches, not of objects
@@ -29,15 +34,18 @@ type conflicts struct {
 	order   []target // of refused
 }
 
-// target is what a client writes: "plural namespace/name", with the subresource.
+// target is what a client writes: an object, or below it "/status".
 type target struct {
-	client sim.ActorID
-	object string
+	client              sim.ActorID
+	object, subresource string
 }
+
+func (to target) String() string { return to.object + to.subresource }
 
 // refusal is a conflict.
 type refusal struct {
 	what    reports.Evidence
+	missing bool // there was no resourceVersion
 	told    int64
 	follows bool // the client lists or watches the resource
 }
@@ -56,7 +64,7 @@ func (c *conflicts) record(w property.World, r *sim.Record) {
 		}
 	case fakeapiserver.KindRequest:
 		if q := c.o.Sent(r.Actor, r.N); calm && q != nil && (q.Method == http.MethodPut || q.Method == http.MethodPatch) && !Bookkeeping(r.Key) && c.o.Role(r.Actor) == Controller {
-			c.sent[at] = target{r.Actor, objectOf(r)}
+			c.sent[at] = target{r.Actor, objectOf(r), q.subresource(objectOf(r))}
 		}
 	case fakeapiserver.KindResponse:
 		to, is := c.sent[at]
@@ -64,26 +72,28 @@ func (c *conflicts) record(w property.World, r *sim.Record) {
 		switch {
 		case !is || c.o.Probing():
 		case strings.HasPrefix(r.Detail, "409 ") && strings.HasSuffix(r.Detail, stale):
-			c.refuse(w, r, to)
+			c.refuse(w, r, to, false)
+		case strings.HasPrefix(r.Detail, "422 ") && strings.Contains(r.Detail, versioned) && strings.Contains(r.Detail, missing):
+			c.refuse(w, r, to, true)
 		case strings.HasPrefix(r.Detail, "2"):
 			delete(c.refused, to)
 		}
 	case fakeapiserver.KindCommit:
-		c.forget(func(to target) bool { return isOf(to.object, r.Key) })
+		c.changed(r.Key)
 	case c.o.Restarts:
 		if client, ok := clientOf(w, r); ok {
 			delete(c.told, client)
-			c.forget(func(to target) bool { return to.client == client })
+			maps.DeleteFunc(c.refused, func(to target, _ []refusal) bool { return to.client == client })
 		}
 	}
 	c.news.record(w, r, c.o.Restarts)
 }
 
-// forget begins the counts of some targets anew.
-func (c *conflicts) forget(is func(target) bool) {
-	for to := range c.refused { // order: each by itself
-		if is(to) {
-			delete(c.refused, to)
+// changed begins the counts of what is stale anew: an object has another newest version.
+func (c *conflicts) changed(key string) {
+	for to, all := range c.refused { // order: each by itself
+		if to.object == key {
+			c.refused[to] = slices.DeleteFunc(all, func(x refusal) bool { return !x.missing })
 		}
 	}
 }
@@ -96,18 +106,12 @@ func (c *conflicts) learns(client sim.ActorID, plural string, rv int64) {
 	c.told[client][plural] = max(c.told[client][plural], rv)
 }
 
-func (c *conflicts) refuse(w property.World, r *sim.Record, to target) {
+func (c *conflicts) refuse(w property.World, r *sim.Record, to target, missing bool) {
 	if !slices.Contains(c.order, to) {
 		c.order = append(c.order, to)
 	}
 	told, follows := c.told[to.client][pluralOf(to.object)]
-	c.refused[to] = append(c.refused[to], refusal{reports.Because(r, "%s writes %s, and is told: %s", clientName(w, r.Actor), to.object, r.Detail), told, follows})
-}
-
-// isOf reports whether what is written is an object, or a subresource of it.
-func isOf(target, key string) bool {
-	rest, is := strings.CutPrefix(target, key)
-	return is && (rest == "" || rest[0] == '/')
+	c.refused[to] = append(c.refused[to], refusal{reports.Because(r, "%s writes %s, and is told: %s", clientName(w, r.Actor), to, r.Detail), missing, told, follows})
 }
 
 // fewestConflicts are the conflicts in a row that no chance explains.
@@ -121,7 +125,7 @@ func (c *conflicts) end(w property.World, since time.Duration) *reports.Violatio
 	objects := inOrder(w)
 	for _, to := range c.order {
 		for _, s := range objects {
-			if !isOf(to.object, s.key) {
+			if to.object != s.key {
 				continue
 			}
 			if v := c.judge(w, to, s, since); v != nil {
@@ -138,16 +142,25 @@ func (c *conflicts) judge(w property.World, to target, s stored, since time.Dura
 	if err != nil || c.o.excepted(NameEndless, clientName(w, to.client), s.key) {
 		return nil
 	}
-	var all []reports.Evidence
+	var late, without []reports.Evidence
 	for _, x := range c.refused[to] {
-		if !x.follows || x.told >= newest {
-			all = append(all, x.what)
+		switch {
+		case x.missing:
+			without = append(without, x.what)
+		case !x.follows || x.told >= newest:
+			late = append(late, x.what)
 		}
 	}
-	if len(all) < fewestConflicts || !endless(c.o, all) {
-		return nil
+	is := func(all []reports.Evidence) bool { return len(all) >= fewestConflicts && endless(c.o, all) }
+	switch {
+	case is(late):
+		return &reports.Violation{Key: s.key, Because: few(late), Message: fmt.Sprintf(
+			"%s writes %s with a resourceVersion that is not the newest, again and again: %d times since the faults stopped at %v it was told that the object has been modified. Nobody has changed it since, and the newest is RV %d, so what it writes is not what it is told",
+			clientName(w, to.client), to, len(late), span(since), newest)}
+	case is(without):
+		return &reports.Violation{Key: s.key, Because: few(without), Message: fmt.Sprintf(
+			"%s writes %s without a resourceVersion, again and again: %d times since the faults stopped at %v it was told that there must be one. No retry changes that: write what was read, with its resourceVersion, or send a patch",
+			clientName(w, to.client), to, len(without), span(since))}
 	}
-	return &reports.Violation{Key: s.key, Because: few(all), Message: fmt.Sprintf(
-		"%s writes %s with a resourceVersion that is not the newest, again and again: %d times since the faults stopped at %v it was told that the object has been modified. Nobody has changed it since, and the newest is RV %d, so what it writes is not what it is told",
-		clientName(w, to.client), to.object, len(all), span(since), newest)}
+	return nil
 }

@@ -46,6 +46,17 @@ func (x *write) who() string {
 	return fmt.Sprintf("%s (field manager %q)", x.name, x.request.Manager)
 }
 
+// subresource returns the path below an object that a request writes, "/status", "" for the object itself. Records do not have it.
+func (q *Request) subresource(object string) string {
+	name := "/" + object[strings.LastIndexAny(object, " /")+1:] + "/"
+	path, _, _ := strings.Cut(q.Path, "?")
+	at := strings.LastIndex(path, name)
+	if at < 0 || strings.Contains(path[at+len(name):], "/") {
+		return ""
+	}
+	return path[at+len(name)-1:]
+}
+
 // pluralOf returns the plural of a record's key.
 func pluralOf(key string) string {
 	plural, _, _ := strings.Cut(key, " ")

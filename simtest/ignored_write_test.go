@@ -1,0 +1,175 @@
+package simtest_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+
+	"github.com/informersim/informersim/simtest"
+)
+
+// gauges have a status of their own.
+const gauges = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: gauges.example.dev}
+spec:
+  group: example.dev
+  scope: Namespaced
+  names: {kind: Gauge, listKind: GaugeList, plural: gauges, singular: gauge}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {status: {}}
+    schema: {openAPIV3Schema: {type: object, properties: {
+      spec: {type: object, properties: {size: {type: integer}}},
+      status: {type: object, properties: {size: {type: integer}}}}}}
+`
+
+func gauge(size int64) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "example.dev/v1", "kind": "Gauge", "metadata": map[string]any{"namespace": "default", "name": "g"}, "spec": map[string]any{"size": size},
+	}}
+}
+
+// measures is a controller of Gauges. write gets a copy of what is in its cache, and the size that its status should have.
+func measures(env *simtest.Env, write func(ctx context.Context, gauges dynamic.ResourceInterface, g *unstructured.Unstructured, size int64) error) {
+	env.Go("measures", func(ctx context.Context) error {
+		client := dynamic.NewForConfigOrDie(env.RESTConfig("measures"))
+		gvr := schema.GroupVersionResource{Group: "example.dev", Version: "v1", Resource: "gauges"}
+		factory := dynamicinformer.NewDynamicSharedInformerFactory(client, 0)
+		informer := factory.ForResource(gvr).Informer()
+		queue := workqueue.NewRateLimitingQueue(workqueue.DefaultControllerRateLimiter())
+		add := func(obj any) {
+			if key, err := cache.MetaNamespaceKeyFunc(obj); err == nil {
+				queue.Add(key)
+			}
+		}
+		if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: add, UpdateFunc: func(_, obj any) { add(obj) }}); err != nil {
+			return err
+		}
+		factory.Start(ctx.Done())
+		go func() {
+			<-ctx.Done()
+			queue.ShutDown()
+		}()
+		factory.WaitForCacheSync(ctx.Done())
+		work(queue, func(key string) error {
+			obj, exists, err := informer.GetStore().GetByKey(key)
+			if err != nil || !exists {
+				return err
+			}
+			g := obj.(*unstructured.Unstructured).DeepCopy()
+			size, _, _ := unstructured.NestedInt64(g.Object, "spec", "size")
+			if has, _, _ := unstructured.NestedInt64(g.Object, "status", "size"); has == size {
+				return nil
+			}
+			return write(ctx, client.Resource(gvr).Namespace("default"), g, size)
+		})
+		return nil
+	})
+	env.Create(gauge(1))
+	env.Advance(10 * time.Second)
+	env.Update(gauge(2))
+	env.Advance(10 * time.Second)
+}
+
+// set returns an object with a field set.
+func set(g *unstructured.Unstructured, value any, path ...string) *unstructured.Unstructured {
+	if err := unstructured.SetNestedField(g.Object, value, path...); err != nil {
+		panic(err)
+	}
+	return g
+}
+
+// A write that the server accepts and ignores is found, whoever waits for what it was to change; and so is one that it refuses for ever, since it has no resourceVersion.
+func TestNoIgnoredWrite(t *testing.T) {
+	type writing = func(context.Context, dynamic.ResourceInterface, *unstructured.Unstructured, int64) error
+	update := func(ctx context.Context, gauges dynamic.ResourceInterface, g *unstructured.Unstructured, subresources ...string) error {
+		_, err := gauges.Update(ctx, g, metav1.UpdateOptions{}, subresources...)
+		return err
+	}
+	patch := func(ctx context.Context, gauges dynamic.ResourceInterface, fields map[string]any, subresources ...string) error {
+		body, err := json.Marshal(fields)
+		if err != nil {
+			return err
+		}
+		_, err = gauges.Patch(ctx, "g", types.MergePatchType, body, metav1.PatchOptions{}, subresources...)
+		return err
+	}
+	status := func(fields map[string]any) map[string]any { return map[string]any{"status": fields} }
+	right := func(ctx context.Context, gauges dynamic.ResourceInterface, g *unstructured.Unstructured, size int64) error {
+		return update(ctx, gauges, set(g, size, "status", "size"), "status")
+	}
+	o := simtest.Options{Seeds: 6, CRDs: []string{gauges}, Properties: simtest.WellBehaved()}
+	for name, c := range map[string]struct {
+		property string
+		parts    []string
+		write    writing
+	}{
+		"the status through the resource": {simtest.NoIgnoredWrite, []string{"measures writes status.size of gauges default/g, and the server accepts that and ignores it, ", "it is to be 2, and is unset",
+			"leaves the status as it is: send that to /status", "measures sends PUT /apis/example.dev/v1/namespaces/default/gauges/g with status.size = "},
+			func(ctx context.Context, gauges dynamic.ResourceInterface, g *unstructured.Unstructured, size int64) error {
+				return update(ctx, gauges, set(g, size, "status", "size"))
+			}},
+		"a patch of the status, too": {simtest.NoIgnoredWrite, []string{"measures writes status.size of gauges default/g", "send that to /status", "measures sends PATCH "},
+			func(ctx context.Context, gauges dynamic.ResourceInterface, _ *unstructured.Unstructured, size int64) error {
+				return patch(ctx, gauges, status(map[string]any{"size": size}))
+			}},
+		"a label through the status": {simtest.NoIgnoredWrite, []string{`measures writes metadata.labels.measured of gauges default/g`, `it is to be "yes", and is unset`, "A write to /status changes the status only"},
+			func(ctx context.Context, gauges dynamic.ResourceInterface, g *unstructured.Unstructured, size int64) error {
+				return update(ctx, gauges, set(set(g, size-1, "status", "size"), "yes", "metadata", "labels", "measured"), "status")
+			}},
+		"a field that the schema does not have": {simtest.NoIgnoredWrite, []string{"measures writes status.sizes of gauges default/g", "The schema of its CustomResourceDefinition does not have the field"},
+			func(ctx context.Context, gauges dynamic.ResourceInterface, g *unstructured.Unstructured, size int64) error {
+				return update(ctx, gauges, set(g, size, "status", "sizes"), "status")
+			}},
+		"no resourceVersion": {simtest.NoEndlessError, []string{"measures writes gauges default/g/status without a resourceVersion, again and again: ", "No retry changes that", "must be specified for an update"},
+			func(ctx context.Context, gauges dynamic.ResourceInterface, g *unstructured.Unstructured, size int64) error {
+				g.SetResourceVersion("")
+				return right(ctx, gauges, g, size)
+			}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found := simtest.Find(t, o, func(env *simtest.Env) { measures(env, c.write) })
+			if found == nil || found.Property != c.property || found.Seed != 1 {
+				t.Fatalf("found %v", found)
+			}
+			wantIn(t, found.Text, append(c.parts, "because")...)
+			e := simtest.Exception{Property: c.property, Client: "measures", Object: "gauges", Why: "the definition is of an older release"}
+			o := o
+			o.Seeds, o.Properties = 1, simtest.WellBehaved(e)
+			if found := simtest.Find(t, o, func(env *simtest.Env) { measures(env, c.write) }); found != nil && found.Property == c.property {
+				t.Errorf("found %v", found)
+			}
+		})
+	}
+	for name, write := range map[string]writing{
+		"an update": right,
+		"a patch": func(ctx context.Context, gauges dynamic.ResourceInterface, _ *unstructured.Unstructured, size int64) error {
+			return patch(ctx, gauges, status(map[string]any{"size": size}), "status")
+		},
+		"what is only at hand is written later": func(ctx context.Context, gauges dynamic.ResourceInterface, g *unstructured.Unstructured, size int64) error {
+			if g.GetLabels()["measured"] != "yes" {
+				return update(ctx, gauges, set(set(g, "yes", "metadata", "labels", "measured"), size, "status", "size"))
+			}
+			return right(ctx, gauges, set(g, int64(7), "spec", "size"), size)
+		},
+	} {
+		t.Run("right: "+name, func(t *testing.T) {
+			o := o
+			o.Seeds = seeds(12)
+			simtest.Run(t, o, func(env *simtest.Env) { measures(env, write) })
+		})
+	}
+}
