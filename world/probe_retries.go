@@ -225,10 +225,7 @@ func (b *wellBehaved) probe() {
 		return of.Name != wellbehaved.NameBackoff && of.Name != wellbehaved.NameAbandoned && slices.Contains(wellbehaved.Names, of.Name)
 	})
 	b.probing = true
-	targets := slices.Clone(b.writes)
-	for _, u := range undos {
-		targets = append(targets, u.probed)
-	}
+	targets := slices.Concat(b.writes, probedBy(undos))
 	for range wellbehaved.ProbeRounds {
 		if b.w.monitor.Violation() != nil || b.w.kernel.Err() != nil {
 			return
@@ -241,6 +238,14 @@ func (b *wellBehaved) probe() {
 		b.w.goOn(probeTime)
 	}
 	b.lookAgain(undos)
+}
+
+// probedBy returns what is undone.
+func probedBy(undos []undoing) (targets []probed) {
+	for _, u := range undos {
+		targets = append(targets, u.probed)
+	}
+	return targets
 }
 
 // failing has the next writes of objects fail.
@@ -270,11 +275,7 @@ func (b *wellBehaved) lookAgain(undos []undoing) {
 	}
 	b.w.stopFaults() // of two failures, who does not try again has met one
 	if more := b.undoable(true); len(more) > 0 {
-		var targets []probed
-		for _, u := range more {
-			targets = append(targets, u.probed)
-		}
-		b.failing(targets)
+		b.failing(probedBy(more))
 		b.undoSoon(more)
 		b.w.goOn(probeTime)
 		b.w.stopFaults()

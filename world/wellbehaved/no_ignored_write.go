@@ -154,9 +154,13 @@ func missed(field string, sent, got any, visit func(field, value, got string)) {
 		}
 		return
 	case []any:
-		if b, is := got.([]any); is && len(a) == len(b) {
+		if b, is := got.([]any); is {
 			for n := range a {
-				missed(fmt.Sprintf("%s[%d]", field, n), a[n], b[n], visit)
+				if at := fmt.Sprintf("%s[%d]", field, n); n < len(b) {
+					missed(at, a[n], b[n], visit)
+				} else {
+					visit(at, text(a[n]), "not there")
+				}
 			}
 			return
 		}
