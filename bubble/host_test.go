@@ -130,6 +130,7 @@ func leftBehind(c chan struct{}) { <-c }
 func TestWhatEndsLeftGoroutines(t *testing.T) {
 	queue := Goroutine{State: "select", At: "k8s.io/client-go/util/workqueue.(*delayingType[...]).waitingLoop (delaying_queue.go:287)"}
 	source := Goroutine{State: "chan send", At: "sigs.k8s.io/controller-runtime/pkg/internal/source.(*Kind).Start.func1 (kind.go:89)"}
+	generic := Goroutine{State: "chan send", At: "sigs.k8s.io/controller-runtime/pkg/internal/source.(*Kind[...]).Start.func1 (kind.go:83)"}
 	priorities := Goroutine{State: "chan receive", At: "sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue.(*priorityqueue[...]).GetWithPriority (priorityqueue.go:276)"}
 	mine := Goroutine{State: "chan receive", At: "example.com/mine.(*source).Start (source.go:1)"}
 	for _, test := range []struct {
@@ -138,6 +139,7 @@ func TestWhatEndsLeftGoroutines(t *testing.T) {
 	}{
 		{[]Goroutine{mine}, nil},
 		{[]Goroutine{queue, source, queue}, []string{"until its ShutDown", "controller-runtime's mistake, not yours"}},
+		{[]Goroutine{generic, source}, []string{"controller-runtime's mistake, not yours"}},
 		{[]Goroutine{queue, mine}, []string{"until its ShutDown"}},
 		{[]Goroutine{mine, priorities}, []string{"in v0.20 and v0.21 its priority queue wakes no worker"}},
 		{[]Goroutine{source, queue}, []string{"until its ShutDown", "controller-runtime's mistake, not yours"}},
