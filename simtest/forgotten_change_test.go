@@ -10,6 +10,7 @@ import (
 func TestNoForgottenChange(t *testing.T) {
 	for mistake, says := range map[string]string{
 		"overlooks that a label goes":     "mirrors deletes secrets default/m",
+		"compares versions as text":       "secrets default/m",
 		"is not told of its children":     "mirrors creates secrets default/m",
 		"gives up":                        "secrets default/m",
 		"drops tombstones":                "a list without it, whereupon informers hand their handlers a cache.DeletedFinalStateUnknown",

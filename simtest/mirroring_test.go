@@ -51,6 +51,13 @@ func (c *mirroring) run(ctx context.Context, config *rest.Config) (err error) {
 	c.maps = informers.NewSharedInformerFactory(c.client, 0)
 	handler := cache.ResourceEventHandlerFuncs{AddFunc: c.add, UpdateFunc: func(_, obj any) { c.add(obj) }, DeleteFunc: c.add}
 	ofMaps := handler
+	if c.mistake == "compares versions as text" {
+		ofMaps.UpdateFunc = func(was, obj any) {
+			if was.(*corev1.ConfigMap).ResourceVersion < obj.(*corev1.ConfigMap).ResourceVersion {
+				c.add(obj)
+			}
+		}
+	}
 	if c.mistake == "overlooks that a label goes" {
 		ofMaps.UpdateFunc = func(_, obj any) {
 			if mirrored(obj) {

@@ -26,6 +26,7 @@ type configuration struct {
 	likely     string // the fault that most Pods meet then; "" for none
 	interleave bool   // the seed interleaves the goroutines of the test's process
 	detect     bool   // client-go's mutation detector watches the caches of informers there
+	leap       int    // after how many writes the next resourceVersion has a digit more; 0 for never
 }
 
 // In the header's options: the parts of a configuration.
@@ -39,6 +40,7 @@ const (
 	optionLikely     = "likelyStage"
 	optionInterleave = "interleave"
 	optionDetect     = "mutationDetector"
+	optionLeap       = "leap"
 )
 
 // The mixes of the seeds 1 to 4; the next four have the same, and so on. The first two are sure to have every kind between them. Only
@@ -50,6 +52,7 @@ var (
 	drawnCrashes    = [3]float64{1.0 / 512, 1.0 / 128, 1.0 / 64}
 	drawnMaxCrashes = [3]int{1, 3, 10}
 	drawnReplicas   = [4]int{1, 2, 2, 3}
+	drawnLeaps      = [4]int{1, 2, 4, 8}
 	drawnHistories  = [6]int64{fakeapiserver.AdaptiveHistory, fakeapiserver.AdaptiveHistory, 2, 4, 8, 16}
 	// What Pods rarely meet by themselves, of the set "pod-faults". In half of the runs with Pods that fail, one of these is frequent.
 	drawnLikely = [6]string{"", "", "", "pod-evicted", "pod-evicted", "pod-fail"}
@@ -107,6 +110,10 @@ func configure(o *options, seed uint64) (configuration, error) {
 	if c.podFaults = o.mix == nil && o.Nodes > 0 && o.Stages == nil && coins.IntN(2) == side; c.podFaults {
 		c.likely = drawnLikely[sim.NewStream(seed, "configuration/stages").IntN(len(drawnLikely))]
 	}
+	// So are these, for the sake of the traces that there are.
+	if sim.NewStream((seed+1)/2, "configuration/leaps").IntN(2) == side {
+		c.leap = drawnLeaps[sim.NewStream(seed, "configuration/leap").IntN(len(drawnLeaps))]
+	}
 	if o.CrashProbability == 0 && crashing {
 		c.crashes = crashes
 	}
@@ -141,6 +148,9 @@ func (c *configuration) write(h *sim.Header) (err error) {
 	if c.detect {
 		h.Options[optionDetect] = strconv.FormatBool(true)
 	}
+	if c.leap > 0 {
+		h.Options[optionLeap] = strconv.Itoa(c.leap)
+	}
 	h.Mix, err = json.Marshal(c.mix)
 	return err
 }
@@ -168,6 +178,9 @@ func readConfiguration(h *sim.Header) (c configuration, err error) {
 		c.watchList, err = strconv.ParseBool(text)
 		return err
 	})
+	if h.Options[optionLeap] != "" {
+		read(optionLeap, func(text string) (err error) { c.leap, err = strconv.Atoi(text); return err })
+	}
 	c.podFaults, c.likely = h.Options[optionPodFaults] != "", h.Options[optionLikely]
 	c.interleave, c.detect = interleaves(h), detectsMutations(h)
 	return c, err
@@ -191,6 +204,9 @@ func (c *configuration) String() string {
 	}
 	if !c.watchList {
 		parts = append(parts, "no streaming lists")
+	}
+	if c.leap > 0 {
+		parts = append(parts, fmt.Sprintf("resourceVersions that leap every %s", reports.Counted(c.leap, "write")))
 	}
 	if c.podFaults {
 		fail := "Pods and nodes that fail"

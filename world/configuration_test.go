@@ -30,17 +30,17 @@ func drawn(t *testing.T, o wire.Options, seed uint64) configuration {
 // The first two seeds have every kind of fault between them, crashes, a server without streaming lists, and replicas that lag. The first
 // twenty have every other value that can be drawn.
 func TestSeedsDrawTheirConfiguration(t *testing.T) {
-	values := map[string]map[any]int{"mix": {}, "crashes": {}, "maxCrashes": {}, "replicas": {}, "history": {}, "watchList": {}, "lagging": {}}
+	values := map[string]map[any]int{"mix": {}, "crashes": {}, "maxCrashes": {}, "replicas": {}, "history": {}, "watchList": {}, "lagging": {}, "leap": {}}
 	kinds := map[fault.Kind]bool{}
 	for seed := uint64(1); seed <= 20; seed++ {
 		c := drawn(t, wire.Options{}, seed)
-		for name, v := range map[string]any{"mix": c.mix.Name, "crashes": c.crashes, "maxCrashes": c.maxCrashes, "replicas": c.replicas, "history": c.history, "watchList": c.watchList, "lagging": c.mix.Rates[string(fault.ReplicaLag)] >= laggingRate} {
+		for name, v := range map[string]any{"mix": c.mix.Name, "crashes": c.crashes, "maxCrashes": c.maxCrashes, "replicas": c.replicas, "history": c.history, "watchList": c.watchList, "lagging": c.mix.Rates[string(fault.ReplicaLag)] >= laggingRate, "leap": c.leap} {
 			values[name][v]++
 		}
 		for _, k := range c.mix.Kinds() {
 			kinds[k] = true
 		}
-		if seed == 2 && (len(values["watchList"]) != 2 || len(values["lagging"]) != 2 || values["crashes"][0.0] != 1) {
+		if seed == 2 && (len(values["watchList"]) != 2 || len(values["lagging"]) != 2 || len(values["leap"]) != 2 || values["crashes"][0.0] != 1) {
 			t.Errorf("seeds 1 and 2 draw %v", values)
 		}
 		if seed == 2 {
@@ -58,7 +58,7 @@ func TestSeedsDrawTheirConfiguration(t *testing.T) {
 			t.Errorf("seed %d draws %+v, and then %+v", seed, c, again)
 		}
 	}
-	for name, want := range map[string]int{"mix": 3, "crashes": 1 + len(drawnCrashes), "maxCrashes": len(drawnMaxCrashes), "replicas": 3, "history": 5, "watchList": 2, "lagging": 2} {
+	for name, want := range map[string]int{"mix": 3, "crashes": 1 + len(drawnCrashes), "maxCrashes": len(drawnMaxCrashes), "replicas": 3, "history": 5, "watchList": 2, "lagging": 2, "leap": 5} {
 		if got := len(values[name]); got != want {
 			t.Errorf("%s has %d values, want %d: %v", name, got, want, values[name])
 		}
@@ -114,7 +114,7 @@ func TestConfigurationIsInTheHeader(t *testing.T) {
 		if want := drawn(t, o, seed); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("seed %d: the header has %+v, %v, want %+v", seed, got, err, want)
 		}
-		for _, name := range []string{optionCrashes, optionMaxCrashes, optionReplicas, optionHistory, optionWatchList} {
+		for _, name := range []string{optionCrashes, optionMaxCrashes, optionReplicas, optionHistory, optionWatchList, optionLeap} {
 			was := h.Options[name]
 			h.Options[name] = "x"
 			_, err := readConfiguration(&h)
@@ -243,6 +243,7 @@ func TestConfigurationText(t *testing.T) {
 		"3 lagging replicas": {replicas: 3, watchList: true, mix: fault.Mix{Rates: map[string]float64{"replica-lag": 0.125}}},
 		"2 replicas, watch caches of 8 events, no streaming lists, crashes (0.0078 per step, at most 3)": {replicas: 2, history: 8, crashes: 1.0 / 128, maxCrashes: 3},
 		"1 replica, Pods and nodes that fail, most by pod-evicted":                                       {replicas: 1, watchList: true, podFaults: true, likely: "pod-evicted"},
+		"1 replica, resourceVersions that leap every 4 writes":                                           {replicas: 1, watchList: true, leap: 4},
 		"1 replica, goroutines interleaved":                                                              {replicas: 1, watchList: true, interleave: true},
 	} {
 		if got := c.String(); got != text {

@@ -286,6 +286,7 @@ func (b *wellBehaved) lookAgain(undos []undoing) {
 	}
 	b.w.goOn(restTime)
 	b.anew = true
+	b.rewriteSoon()
 	b.inject(fault.Fault{Kind: fault.Watch410, From: b.w.kernel.Elapsed() + time.Millisecond, Count: -1})
 	b.w.goOn(probeTime)
 }

@@ -8,9 +8,13 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/controllers/names"
 	"github.com/informersim/informersim/fakeapiserver/fault"
+	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/world/wellbehaved"
@@ -189,8 +193,36 @@ func (b *wellBehaved) watch() {
 // stir has the controllers list everything anew, so that they reconcile it once more, and has their writes take time, as in a cluster. One that writes
 // the time whenever it reconciles would rest otherwise: while the clock stands still, its second write is the first one again.
 func (b *wellBehaved) stir() {
+	b.rewriteSoon()
 	soon := b.w.kernel.Elapsed() + time.Millisecond // a fault strikes in a step: that of the time that passes
 	b.inject(fault.Fault{Kind: fault.WriteSlow, From: soon, Until: soon + watchTime, Duration: writeTime, Count: fault.Lasting}, fault.Fault{Kind: fault.Watch410, From: soon, Count: -1})
+}
+
+// rewriteSoon gives each object a new resourceVersion once watches have ended, as a migration of the storage does: many handlers drop what comes with the version that they know.
+func (b *wellBehaved) rewriteSoon() {
+	b.w.kernel.Clock().AfterFunc(2*time.Millisecond, func() {
+		s := b.w.cluster.Store()
+		for id, r := range s.Resources() {
+			if wellbehaved.Bookkeeping(r.Plural) {
+				continue
+			}
+			var all []runtime.Object
+			s.Newest(store.ResourceID(id), "", func(_ string, obj runtime.Object) bool {
+				all = append(all, obj)
+				return true
+			})
+			for _, obj := range all {
+				obj = obj.DeepCopyObject()
+				if m, err := meta.Accessor(obj); err == nil {
+					m.SetResourceVersion("")
+				}
+				if _, err := b.w.cluster.Update(store.ResourceID(id), obj); err != nil {
+					b.w.kernel.Fail(fmt.Errorf("to rewrite %s: %w", r.Plural, err))
+					return
+				}
+			}
+		}
+	})
 }
 
 // inject injects faults into each controller's client.

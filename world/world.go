@@ -151,6 +151,9 @@ func newWorld(o *options, mapper *resourceMapper, p *peer, kubernetes *peer, s s
 	w.cluster = fakeapiserver.NewCluster(w.kernel, fakeapiserver.ClusterOptions{
 		Replicas: config.replicas, History: config.history, NoWatchList: !config.watchList, Faults: config.mix.Kinds(), MaxFaults: config.mix.Max,
 	})
+	if config.leap > 0 {
+		leap(w.cluster, config.leap)
+	}
 	limits, err := quotas.New()
 	if err != nil {
 		return nil, err

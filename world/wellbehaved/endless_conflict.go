@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -29,6 +28,7 @@ type conflicts struct {
 	o       *Options
 	news    gazette                          // of lists and watches, not of objects
 	told    map[sim.ActorID]map[string]int64 // up to which revision a client has been told of a plural
+	newest  map[string]int64                 // of an object
 	sent    map[sentBy]target                // in flight
 	refused map[target][]refusal
 	order   []target // of refused
@@ -46,12 +46,11 @@ func (to target) String() string { return to.object + to.subresource }
 type refusal struct {
 	what    reports.Evidence
 	missing bool // there was no resourceVersion
-	told    int64
-	follows bool // the client lists or watches the resource
+	newest  int64
 }
 
 func newConflicts(o *Options) conflicts {
-	return conflicts{o, newGazette(), map[sim.ActorID]map[string]int64{}, map[sentBy]target{}, map[target][]refusal{}, nil}
+	return conflicts{o, newGazette(), map[sim.ActorID]map[string]int64{}, map[string]int64{}, map[sentBy]target{}, map[target][]refusal{}, nil}
 }
 
 func (c *conflicts) record(w property.World, r *sim.Record) {
@@ -79,7 +78,11 @@ func (c *conflicts) record(w property.World, r *sim.Record) {
 			delete(c.refused, to)
 		}
 	case fakeapiserver.KindCommit:
-		c.changed(r.Key)
+		if c.newest[strings.Clone(r.Key)] = r.RV; calm {
+			if x := c.o.writeOf(w); !x.rewrites(r) {
+				c.changed(r.Key)
+			}
+		}
 	case c.o.Restarts:
 		if client, ok := clientOf(w, r); ok {
 			delete(c.told, client)
@@ -110,8 +113,11 @@ func (c *conflicts) refuse(w property.World, r *sim.Record, to target, missing b
 	if !slices.Contains(c.order, to) {
 		c.order = append(c.order, to)
 	}
-	told, follows := c.told[to.client][pluralOf(to.object)]
-	c.refused[to] = append(c.refused[to], refusal{reports.Because(r, "%s writes %s, and is told: %s", clientName(w, r.Actor), to, r.Detail), missing, told, follows})
+	newest := c.newest[to.object]
+	if told, follows := c.told[to.client][pluralOf(to.object)]; follows && told < newest && !missing {
+		return // its cache is late
+	}
+	c.refused[to] = append(c.refused[to], refusal{reports.Because(r, "%s writes %s, and is told: %s", clientName(w, r.Actor), to, r.Detail), missing, newest})
 }
 
 // fewestConflicts are the conflicts in a row that no chance explains.
@@ -138,17 +144,16 @@ func (c *conflicts) end(w property.World, since time.Duration) *reports.Violatio
 
 // judge judges what a client has written of an object that is there.
 func (c *conflicts) judge(w property.World, to target, s stored, since time.Duration) *reports.Violation {
-	newest, err := strconv.ParseInt(s.obj.GetResourceVersion(), 10, 64)
-	if err != nil || c.o.excepted(NameEndless, clientName(w, to.client), s.key) {
+	if c.o.excepted(NameEndless, clientName(w, to.client), s.key) {
 		return nil
 	}
 	var late, without []reports.Evidence
+	var newest int64
 	for _, x := range c.refused[to] {
-		switch {
-		case x.missing:
+		if x.missing {
 			without = append(without, x.what)
-		case !x.follows || x.told >= newest:
-			late = append(late, x.what)
+		} else {
+			late, newest = append(late, x.what), x.newest
 		}
 	}
 	is := func(all []reports.Evidence) bool { return len(all) >= fewestConflicts && endless(c.o, all) }

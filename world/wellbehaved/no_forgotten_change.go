@@ -141,6 +141,9 @@ func (s *overlooked) committed(w property.World, r *sim.Record) {
 		return
 	}
 	x := s.o.writeOf(w)
+	if x.rewrites(r) {
+		return
+	}
 	if s.looked && !s.over {
 		s.over = true
 		s.found = s.judge(w, r, &x)

@@ -38,6 +38,11 @@ func (o *Options) writeOf(w property.World) write {
 	return x
 }
 
+// rewrites reports whether a commit gives an object a new resourceVersion only, which no client asks for.
+func (x *write) rewrites(r *sim.Record) bool {
+	return x.role == Cluster && x.client == 0 && r.Detail == "MODIFIED" && len(changes(r.Old, r.Obj)) == 0
+}
+
 // who names the writer of a field: two controllers in one process differ by their field managers only.
 func (x *write) who() string {
 	if x.request == nil || x.request.Manager == "" || x.request.Manager == x.name {
