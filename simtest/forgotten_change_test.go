@@ -12,6 +12,7 @@ func TestNoForgottenChange(t *testing.T) {
 		"overlooks that a label goes":     "mirrors deletes secrets default/m",
 		"compares versions as text":       "secrets default/m",
 		"is not told of its children":     "mirrors creates secrets default/m",
+		dropsAndGivesUp:                   "secrets default/m",
 		"gives up":                        "secrets default/m",
 		"drops tombstones":                "a list without it, whereupon informers hand their handlers a cache.DeletedFinalStateUnknown",
 		"thinks that a deletion succeeds": "mirrors deletes secrets default/m",

@@ -28,6 +28,9 @@ type mirroring struct {
 	queue   workqueue.RateLimitingInterface
 }
 
+// dropsAndGivesUp is to drop what a handler is told again, as at each resync, and a key that has failed three times.
+const dropsAndGivesUp = "gives up, and drops what it knows"
+
 func (c *mirroring) add(obj any) {
 	if c.mistake == "drops tombstones" {
 		if m, ok := obj.(metav1.Object); ok {
@@ -50,6 +53,13 @@ func (c *mirroring) run(ctx context.Context, config *rest.Config) (err error) {
 	defer c.queue.ShutDown()
 	c.maps = informers.NewSharedInformerFactory(c.client, 0)
 	handler := cache.ResourceEventHandlerFuncs{AddFunc: c.add, UpdateFunc: func(_, obj any) { c.add(obj) }, DeleteFunc: c.add}
+	if c.mistake == dropsAndGivesUp {
+		handler.UpdateFunc = func(was, obj any) {
+			if was.(metav1.Object).GetResourceVersion() != obj.(metav1.Object).GetResourceVersion() {
+				c.add(obj)
+			}
+		}
+	}
 	ofMaps := handler
 	if c.mistake == "compares versions as text" {
 		ofMaps.UpdateFunc = func(was, obj any) {
@@ -95,7 +105,7 @@ func (c *mirroring) run(ctx context.Context, config *rest.Config) (err error) {
 		}
 		key := fmt.Sprint(item)
 		switch err := c.reconcile(ctx, key); {
-		case err == nil, c.mistake == "gives up" && c.queue.NumRequeues(item) >= 2:
+		case err == nil, (c.mistake == "gives up" || c.mistake == dropsAndGivesUp) && c.queue.NumRequeues(item) >= 2:
 			c.queue.Forget(item)
 		default:
 			c.queue.AddRateLimited(item)

@@ -102,7 +102,8 @@ type Exception struct {
 // In a run a request takes no virtual time unless a fault delays it. A controller that writes the time whenever its object has changed, and never comes to
 // rest in a cluster, would rest here after its second write, which is the same as the first while the clock stands still. So when the 10 minutes begin, the
 // controllers' watches end with 410 Expired, whereupon informers list and notify anew, and each write then takes 1.1 s. Both are faults in the trace.
-// What an event handler drops, because the resourceVersion is the same, is not reconciled, and then this mistake is not found.
+// In between, each object is committed once more as it is, as by a migration of the storage, since many event handlers drop what comes with the
+// resourceVersion that they know.
 //
 // For NoGrowingBackoff, updates and patches that a controller sent in these 10 minutes then fail, five times for two attempts each, with 2 minutes for each
 // time. Of one that sends none, because it compares first what there is, the last changes of up to three objects are undone each time, so that it writes them
