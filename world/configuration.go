@@ -205,9 +205,6 @@ func (c *configuration) String() string {
 	if !c.watchList {
 		parts = append(parts, "no streaming lists")
 	}
-	if c.leap > 0 {
-		parts = append(parts, fmt.Sprintf("resourceVersions that leap every %s", reports.Counted(c.leap, "write")))
-	}
 	if c.podFaults {
 		fail := "Pods and nodes that fail"
 		if c.likely != "" {
@@ -220,6 +217,12 @@ func (c *configuration) String() string {
 	}
 	if c.crashes > 0 {
 		parts = append(parts, fmt.Sprintf("crashes (%.2g per step, at most %d)", c.crashes, c.maxCrashes))
+	}
+	switch {
+	case c.leap == 1:
+		parts = append(parts, "resourceVersions that leap with every write")
+	case c.leap > 1:
+		parts = append(parts, fmt.Sprintf("resourceVersions that leap every %d writes", c.leap))
 	}
 	return strings.Join(parts, ", ")
 }
