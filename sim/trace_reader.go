@@ -38,6 +38,7 @@ func NewTraceReader(file string, r io.Reader) (*TraceReader, error) {
 	if err != nil {
 		return nil, err
 	}
+	line = bytes.TrimPrefix(line, []byte("\uFEFF")) // of an editor or a shell, as in scripts
 	if err := t.readHeader(line); err != nil {
 		return nil, err
 	}

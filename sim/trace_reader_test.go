@@ -93,6 +93,7 @@ func TestTraceReaderSaysWhatIsWrongAndWhere(t *testing.T) {
 		{"edited kind", edit(3, `"test-act"`, `"test-act2"`), "4: step 2 does not match its hash"},
 		{"edited time", edit(3, `"t":0`, `"t":1`), "4: step 2 does not match its hash"},
 		{"edited draw", edit(3, `"d":["`, `"d":["1`), "4: step 2"},
+		{"a byte order mark", text("\uFEFF" + good), ""},
 		{"draw removed", edit(3, `"d":[`, `"d":[],"d":[`), ""}, // the last one counts
 		{"draw that is no number", edit(3, `"d":["`, `"d":["z`), `4: step 2: "z`},
 		{"edited hash", edit(3, `"h":"`, `"h":"0`), "4: step 2 does not match its hash"},

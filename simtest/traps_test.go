@@ -21,6 +21,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -271,6 +272,9 @@ func TestMistakesGetASentence(t *testing.T) {
 		want []string
 	}{
 		"no body":      {want: []string{"needs a body"}},
+		"nil object":   {simtest.Options{}, func(env *simtest.Env) { env.Create(nil) }, []string{"env.Create: it was given nil in place of an object"}},
+		"nil pointer":  {simtest.Options{}, func(env *simtest.Env) { env.Delete((*corev1.ConfigMap)(nil)) }, []string{"env.Delete: it was given nil in place of an object"}},
+		"nil patched":  {simtest.Options{}, func(env *simtest.Env) { env.Patch(nil, types.MergePatchType, "{}") }, []string{"env.Patch: it was given nil in place of an object"}},
 		"seeds":        {simtest.Options{Seeds: -1}, body, []string{"Options.Seeds is -1"}},
 		"mix":          {simtest.Options{Mix: "strom"}, body, []string{"did you mean \"storm\""}},
 		"fifo with":    {simtest.Options{Strategy: "fifo", Mix: "storm"}, body, []string{"picks no faults"}},

@@ -172,6 +172,9 @@ func replace(obj runtime.Object, data []byte) error {
 
 // kindOf returns the kind that an object states, or under which a scheme knows its Go type.
 func (r *runner) kindOf(obj runtime.Object) (schema.GroupVersionKind, error) {
+	if v := reflect.ValueOf(obj); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		return schema.GroupVersionKind{}, errors.New("it was given nil in place of an object")
+	}
 	if gvk := obj.GetObjectKind().GroupVersionKind(); !gvk.Empty() {
 		return gvk, nil
 	}

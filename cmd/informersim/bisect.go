@@ -210,6 +210,9 @@ func (f *bisectFlags) player(c *cobra.Command, path string) (try func(subjects.K
 			if err != nil {
 				return nil, err
 			}
+			if followed.Early && followed.Passed() {
+				return nil, &cutShort{path, followed.Steps, reports.EndedEarly(followed.End, followed.Cut)}
+			}
 			return &followed.Run, nil
 		}, r.close, nil
 	}
@@ -233,6 +236,17 @@ func (f *bisectFlags) player(c *cobra.Command, path string) (try func(subjects.K
 		}
 		return &res.Run, nil
 	}, func() {}, nil
+}
+
+// cutShort is the error of a run that has broken nothing as far as its trace goes, which is not to its end.
+type cutShort struct {
+	trace string
+	steps uint64
+	why   string
+}
+
+func (e *cutShort) Error() string {
+	return fmt.Sprintf("%s ends after step %d, and what would come after it is not known: %s", e.trace, e.steps, e.why)
 }
 
 // ownCopy is what the program's own client-go is called beside its release, of which it is a changed copy.

@@ -42,3 +42,50 @@ func TestCutTrace(t *testing.T) {
 		})
 	}
 }
+
+// A trace without steps says nothing of any program, and no command may take it for a run that holds.
+func TestTraceWithoutSteps(t *testing.T) {
+	inTemp(t, map[string]string{"small.sim": small})
+	header, _, _ := strings.Cut(traced(t), "\n")
+	if err := os.WriteFile("x.jsonl", []byte(header+"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]struct {
+		code int
+		text string
+	}{
+		"replay x.jsonl":                 {exitBadInput, "error: x.jsonl: the trace ends before its first step, so there is nothing to replay: its end line is missing"},
+		"replay x.jsonl --step 1":        {exitBadInput, "there are no steps in the trace"},
+		"bisect x.jsonl --from v0.37":    {exitUndecided, "x.jsonl ends after step 0, and what would come after it is not known"},
+		"explain x.jsonl":                {exitOK, "CUT OFF  The trace ends before its first step"},
+		"shrink x.jsonl":                 {exitBadInput, "the trace is cut off after step 0"},
+		"report x.jsonl -o x.html":       {exitOK, "x.html"},
+		"replay x.jsonl x.jsonl --json":  {exitBadInput, "there is nothing to replay"},
+		"bisect x.jsonl --json --from=v": {exitBadInput, "--from"},
+	} {
+		if got := command(t, strings.Fields(args)...); got.code != want.code || !strings.Contains(got.stdout+got.stderr, want.text) || strings.Contains(got.stdout, "PASS") {
+			t.Errorf("%s: exit code %d: %s%s; want %d and %q", args, got.code, got.stdout, got.stderr, want.code, want.text)
+		}
+	}
+}
+
+// A release that does what a trace says as far as that goes is not right for it.
+func TestBisectOfACutTrace(t *testing.T) {
+	inTemp(t, map[string]string{"small.sim": small})
+	got := command(t, "run", "small.sim", "--subject", "client-go", "--seed", "1", "--trace", "a.jsonl")
+	if got.code != exitOK {
+		t.Fatal(got.stdout, got.stderr)
+	}
+	good := readFile(t, "a.jsonl")
+	if err := os.WriteFile("x.jsonl", []byte(good[:strings.Index(good, `{"s":4,`)]), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	got = command(t, "bisect", "x.jsonl", "--from", "v0.37")
+	if got.code != exitUndecided || !strings.Contains(got.stdout, "x.jsonl ends after step 3, and what would come after it is not known: its end line is missing") ||
+		!strings.Contains(got.stdout, "no release has a verdict") {
+		t.Errorf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+	if got := command(t, "bisect", "a.jsonl", "--from", "v0.37"); got.code != exitOK {
+		t.Errorf("of the whole trace: exit code %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+}

@@ -80,7 +80,7 @@ func (r *runner) toGuest(run *reports.Run, path string) *reports.Run {
 		return run
 	}
 	there, flags := *r, *r.flags
-	there.flags, there.subject = &flags, guest
+	there.flags, there.subject, there.repeats = &flags, guest, true
 	flags.subject = guest.Name
 	res, err := there.decided(there.once(r.c.Context(), run.Seed, path))
 	switch {
@@ -92,6 +92,7 @@ func (r *runner) toGuest(run *reports.Run, path string) *reports.Run {
 		}
 		return run
 	}
+	there.repeats = r.repeats
 	*r = there
 	return &res.Run
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -285,6 +286,42 @@ func TestLivelockIsAFinding(t *testing.T) {
 		got := command(t, "run", filepath.Join(catalogue, m.Scenario+".sim"), "--subject", m.Name)
 		if got.code != exitBroken || !strings.Contains(got.stdout, "FAIL  NoLivelock at step ") || !strings.Contains(got.stdout, "informersim replay ") {
 			t.Errorf("%s: exit code %d: %s\n%s", m.Name, got.code, got.stderr, got.stdout)
+		}
+	}
+}
+
+// Ctrl-C while a run that has failed is made again, for its trace, leaves no trace of half a run: neither in a new file nor over the whole trace
+// that an earlier command has kept.
+func TestInterruptWhileARunIsMadeAgain(t *testing.T) {
+	inTemp(t, map[string]string{"long.sim": "resource pods\ncreate pods default/a\ninformer i1 pods handlers=h1\n" + strings.Repeat("update pods default/a\nadvance 1s\n", 4000) + "expect i1 count=7\n"})
+	runs, interrupt := 0, func() {}
+	links(t, subjects.Kind{
+		Name: stack.Kind.Name, Engine: stack.Kind.Engine,
+		New: func(e subjects.Dependencies) subjects.Subject {
+			if runs++; runs == 2 {
+				interrupt()
+			}
+			return stack.Kind.New(e)
+		},
+	})
+	kept := ""
+	for _, before := range []string{"nothing", "a trace"} {
+		if before == "a trace" {
+			runs = 2
+			if got := command(t, "run", "long.sim"); got.code != exitBroken || got.stderr != "" {
+				t.Fatalf("exit code %d: %s", got.code, got.stderr)
+			}
+			kept = readFile(t, globbed(t, "*"+traceSuffix))
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		runs, interrupt = 0, cancel
+		got := commandIn(ctx, "run", "long.sim")
+		cancel()
+		if got.code != exitBroken || !strings.Contains(got.stdout, "FAIL  the transcript is not as expected") || !strings.Contains(got.stderr, "warning: no trace is kept: interrupted\n") {
+			t.Errorf("over %s: exit code %d: %s%s", before, got.code, got.stdout, got.stderr)
+		}
+		if files, _ := filepath.Glob("*" + traceSuffix); len(files) > 0 && readFile(t, files[0]) != kept {
+			t.Errorf("over %s: %s is the trace of half a run", before, files[0])
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -56,6 +57,11 @@ func (r *runner) explain(res *reports.Run, path string) reports.Report {
 }
 
 func (r *runner) warn(format string, args ...any) {
+	for n, arg := range args {
+		if err, is := arg.(error); is && errors.Is(err, context.Canceled) {
+			args[n] = "interrupted"
+		}
+	}
 	fmt.Fprintf(r.c.ErrOrStderr(), "warning: "+format+"\n", args...)
 }
 
@@ -97,9 +103,11 @@ func (r *runner) repeat(res *reports.Run) (path string, notes []string) {
 	path, differs := base+traceSuffix, base+".differs"+traceSuffix
 	alike := base + ".alike" + traceSuffix // breaks the same property at the end of another run
 	kept := map[string]string{}            // by path, the verdict
+	repeats := *r
+	repeats.repeats = true
 	n := 1
 	for ; n <= maxRepeats; n++ {
-		again, err := r.once(r.c.Context(), res.Seed, path)
+		again, err := repeats.once(r.c.Context(), res.Seed, path)
 		if err != nil {
 			r.warn("no trace is kept: %v", err)
 			break

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -53,7 +52,7 @@ Exit codes: 0 the trace was read, whatever its verdict; 2 bad input.`,
 
 // readTrace opens a trace for read.
 func readTrace(path string, read func(*sim.TraceReader) error) error {
-	in, err := os.Open(path)
+	in, err := openTrace(path)
 	if err != nil {
 		return err
 	}
@@ -66,7 +65,7 @@ func readTrace(path string, read func(*sim.TraceReader) error) error {
 }
 
 func timelineOf(path string) (*timeline.Timeline, error) {
-	in, err := os.Open(path)
+	in, err := openTrace(path)
 	if err != nil {
 		return nil, err
 	}

@@ -125,3 +125,22 @@ func TestScenarioFromAPipe(t *testing.T) {
 		}
 	}
 }
+
+// The report of what comes through a pipe goes into the current folder: that of the pipe, such as /dev, is the system's.
+func TestReportOfAPipe(t *testing.T) {
+	inTemp(t, map[string]string{"small.sim": small})
+	if err := os.Mkdir("dev", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo("dev/stdin", 0o600); err != nil {
+		t.Fatal(err)
+	}
+	trace := traced(t)
+	go func() { _ = os.WriteFile("dev/stdin", []byte(trace), 0) }()
+	if got := command(t, "report", "dev/stdin"); got.code != exitOK || got.stdout != "stdin.html\n" {
+		t.Errorf("exit code %d: %q, %s", got.code, got.stdout, got.stderr)
+	}
+	if _, err := os.Stat("dev/stdin.html"); err == nil {
+		t.Error("the report is in the pipe's folder")
+	}
+}

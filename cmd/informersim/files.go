@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/informersim/informersim/cmd/internal/cli"
@@ -71,6 +73,47 @@ func begins(path, text string) bool {
 	start := make([]byte, 512)
 	n, _ := io.ReadFull(f, start)
 	return bytes.Contains(start[:n], []byte(text))
+}
+
+// openTrace opens a trace that the user names.
+func openTrace(path string) (*os.File, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%s: it is a directory; name a trace in it, which mostly ends in %s", path, traceSuffix)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, inputError(path, err)
+	}
+	return f, nil
+}
+
+// inputError is the error of an input that cannot be read.
+func inputError(path string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: there is no such file; check the path", path)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%s: permission denied; check its permissions", path)
+	}
+	var onPath *fs.PathError
+	if errors.As(err, &onPath) {
+		err = onPath.Err
+	}
+	return fmt.Errorf("%s: reading it failed: %w", path, err)
+}
+
+// traceText reads a trace that the user names.
+func traceText(path string) ([]byte, error) {
+	f, err := openTrace(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(f)
+	if err != nil {
+		return nil, inputError(path, err)
+	}
+	return data, nil
 }
 
 // loadScenario reads the scenario of a command line, the built-in one if it names none, unless ctx ends first.

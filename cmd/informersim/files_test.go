@@ -135,7 +135,7 @@ func TestReplayGoesOn(t *testing.T) {
 	inTemp(t, map[string]string{"small.sim": small, "bad": "x\n"})
 	traced(t)
 	got := command(t, "replay", "good.trace.jsonl", "bad", "nothing", "./good.trace.jsonl")
-	if got.code != exitBadInput || strings.Count(got.stdout, ": same run: ") != 2 || !strings.Contains(got.stderr, "error: bad:1: this is not a trace") || !strings.Contains(got.stderr, "nothing: no such file") {
+	if got.code != exitBadInput || strings.Count(got.stdout, ": same run: ") != 2 || !strings.Contains(got.stderr, "error: bad:1: this is not a trace") || !strings.Contains(got.stderr, "nothing: there is no such file") {
 		t.Errorf("%+v", got)
 	}
 }

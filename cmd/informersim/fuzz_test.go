@@ -343,7 +343,7 @@ func TestMergeNamesWhatIsMissing(t *testing.T) {
 		{"merge 1 1 --out x", "error: 1 and 1 both hold shard 1 of 3; leave one of them out"},
 		{"merge sum 1 --out x", "error: sum holds shards that are merged already"},
 		{"merge . --out x", "error: .: there is no campaign in it"},
-		{"merge nowhere --out x", "error: stat nowhere: no such file or directory"},
+		{"merge nowhere --out x", "error: nowhere: there is no such folder, so there is no campaign in it; check the path"},
 		{"merge 1", "error: merge needs --out"},
 		{"merge", "error: merge was given 0 arguments; usage: informersim merge DIR... --out DIR"},
 	} {

@@ -4,6 +4,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -24,7 +25,7 @@ func newProgress(w io.Writer, runs uint64) *progress {
 		w = plain.Unwrap() // a bar moves the cursor, and says nothing that comes from a file
 	}
 	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" { // which cannot go back in a line
 		return &progress{}
 	}
 	most := int64(-1) // of a bar that only turns
@@ -32,9 +33,40 @@ func newProgress(w io.Writer, runs uint64) *progress {
 		most = int64(runs)
 	}
 	return &progress{bar: progressbar.NewOptions64(most,
-		progressbar.OptionSetWriter(w), progressbar.OptionSetDescription("seeds"), progressbar.OptionShowCount(),
+		progressbar.OptionSetWriter(&oneRow{f, func() int { return widthOf(f) }}), progressbar.OptionSetDescription("seeds"), progressbar.OptionShowCount(),
 		progressbar.OptionShowIts(), progressbar.OptionSetItsString("seeds"), progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(true))}
+}
+
+// oneRow writes a bar within one row of a terminal: a bar that goes on in a second one cannot be written over, and leaves a row behind each time.
+type oneRow struct {
+	w     io.Writer
+	width func() int // 0 for unknown; it may change
+}
+
+// widthOf returns the columns of a terminal, 0 if they are not known.
+func widthOf(f *os.File) int {
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
+// Write implements io.Writer.
+func (o *oneRow) Write(text []byte) (int, error) {
+	rows := strings.Split(string(text), "\r")
+	if most := o.width() - 1; most > 0 { // a full row moves some cursors to the next one
+		for n, row := range rows {
+			if runes := []rune(row); len(runes) > most {
+				rows[n] = string(runes[:most])
+			}
+		}
+	}
+	if _, err := io.WriteString(o.w, strings.Join(rows, "\r")); err != nil {
+		return 0, err
+	}
+	return len(text), nil
 }
 
 // done says that one more run is done, and sums up all of them; "" for what it said before.

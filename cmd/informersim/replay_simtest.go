@@ -88,7 +88,9 @@ func replayTest(c *cobra.Command, path string) error {
 	if was := h.Options["shrunkFrom"]; was != "" {
 		what += ", shrunk from " + reports.PlainLine(was)
 	}
-	if err := exec.CommandContext(c.Context(), "go", "list", "-test", pkg).Run(); err != nil {
+	if err := exec.CommandContext(c.Context(), "go", "list", "-test", pkg).Run(); c.Context().Err() != nil {
+		return c.Context().Err()
+	} else if err != nil {
 		return fmt.Errorf("%s, which was not found from here: in the folder of its module, run\n  %s", what, line)
 	}
 	fmt.Fprintf(c.OutOrStdout(), "%s\n  %s\n", what, line)
@@ -109,6 +111,8 @@ func replayTest(c *cobra.Command, path string) error {
 	err = cmd.Run()
 	var exit *exec.ExitError
 	switch {
+	case c.Context().Err() != nil:
+		return c.Context().Err()
 	case err == nil && !bytes.Contains(said.Bytes(), []byte("no tests to run")):
 		return nil
 	case err == nil:

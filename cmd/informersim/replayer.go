@@ -108,7 +108,7 @@ func (r *replayer) close() {
 
 // open opens the trace; its errors name the file as it was given.
 func (r *replayer) open() (io.Closer, *sim.TraceReader, error) {
-	in, err := os.Open(r.file)
+	in, err := openTrace(r.file)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -169,6 +169,9 @@ func (r *replayer) replay(verbose bool) (reports.Report, error) {
 		return reports.Report{}, err
 	}
 	r.cut = f.Cut
+	if steps == 0 && f.Early {
+		return reports.Report{}, fmt.Errorf("%s: the trace ends before its first step, so there is nothing to replay: %s", r.path, reports.EndedEarly(f.End, f.Cut))
+	}
 	compared := &reports.Replayed{
 		Trace: r.path, Steps: steps, Ended: reports.EndedEarly(f.End, f.Cut), Divergence: r.diverge(f), Verify: "informersim verify " + reports.ShellPath(r.path),
 		WrittenBy: r.header.Versions, ReplayedBy: versionsWith(r.subject.Name),

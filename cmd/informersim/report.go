@@ -70,12 +70,15 @@ func (f *reportFlags) run(c *cobra.Command, path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return f.folder(c, path)
 	}
-	if out == "" {
-		out = strings.TrimSuffix(strings.TrimSuffix(path, traceSuffix), ".jsonl") + suffix
-	}
-	data, err := os.ReadFile(path)
+	data, err := traceText(path)
 	if err != nil {
 		return err
+	}
+	if out == "" {
+		out = strings.TrimSuffix(strings.TrimSuffix(path, traceSuffix), ".jsonl") + suffix
+		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // a pipe, whose folder is the system's: /dev/stdin
+			out = filepath.Base(out)
+		}
 	}
 	target := reportTarget("-o", out, f.force, path)
 	if f.format == "perfetto" && !f.force {

@@ -233,6 +233,7 @@ type runner struct {
 	bounds   scenarios.Bounds
 	seen     *reports.Run // the last run that was made, for machines
 	traced   string       // the file with the trace of the run that was told of last, "" for none
+	repeats  bool         // the runs are those of a verdict that is known: one that does not come to its end is not worth a trace
 	// interleave is what --interleave says, or the trace that is verified.
 	interleave scenarios.Interleaving
 }
@@ -272,7 +273,7 @@ func (r *runner) once(ctx context.Context, seed uint64, path string) (*scenarios
 			return nil, out.Err()
 		}
 		return res, &lostTrace{out.Err()}
-	case err != nil && (out.Written() == 0 || r.seeds.many()):
+	case err != nil && (out.Written() == 0 || r.seeds.many() || r.repeats):
 		return nil, err // a trace of an error shows a single run; among many, the others are wanted
 	}
 	if lost := out.Commit(); lost != nil && err == nil {

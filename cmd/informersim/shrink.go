@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -149,7 +148,7 @@ func (f *shrinkFlags) found(c *cobra.Command, args []string) (*minimal.Found, er
 
 // foundByReplay returns the run of a trace, which is made again to see what it breaks.
 func foundByReplay(c *cobra.Command, path string) (*minimal.Found, error) {
-	data, err := os.ReadFile(path)
+	data, err := traceText(path)
 	if err != nil {
 		return nil, err
 	}

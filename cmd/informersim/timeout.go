@@ -49,7 +49,7 @@ func (e *stillRunning) Error() string {
 
 // undecided tells whether an error means that a run has no verdict: it took too long, or its process was killed.
 func undecided(err error) bool {
-	return errors.As(err, new(*lostSeeds)) || errors.As(err, new(*deadWorker)) || errors.As(err, new(*remote.DeadError)) || errors.As(err, new(*scenarios.TimeoutError)) || errors.As(err, new(*scenarios.SearchError)) || errors.As(err, new(*stillRunning))
+	return errors.As(err, new(*lostSeeds)) || errors.As(err, new(*deadWorker)) || errors.As(err, new(*remote.DeadError)) || errors.As(err, new(*scenarios.TimeoutError)) || errors.As(err, new(*scenarios.SearchError)) || errors.As(err, new(*stillRunning)) || errors.As(err, new(*cutShort))
 }
 
 // within calls run, which must return soon after its context is done. A run that does not is left behind: it ends with the process.

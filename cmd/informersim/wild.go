@@ -176,7 +176,9 @@ func (m *wildModule) build(ctx context.Context, work string) error {
 		return nil
 	}
 	program := filepath.Join(work, m.name+".test")
-	if _, err := output(ctx, m.dir, "go", "test", "-c", "-o", program, "."); err != nil {
+	if _, err := output(ctx, m.dir, "go", "test", "-c", "-o", program, "."); ctx.Err() != nil {
+		return ctx.Err()
+	} else if err != nil {
 		return fmt.Errorf("the tests of wild/%s do not build: %w", m.name, err)
 	}
 	m.program = program
@@ -293,10 +295,8 @@ func (t *wildTest) run(ctx context.Context, seeds int, traces string) (*wildResu
 		args = append(args, "-simtest.traces="+filepath.Join(traces, t.wildModule.name))
 	}
 	text, err := output(ctx, t.dir, t.program, args...)
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		forgetCut(text)
-	}
 	if ctx.Err() != nil {
+		forgetCut(text)
 		return nil, ctx.Err()
 	}
 	r := readWild(text)
@@ -309,7 +309,7 @@ func (t *wildTest) run(ctx context.Context, seeds int, traces string) (*wildResu
 // wildCut is where the engine of a test that dies says which trace it has kept (world/flight.go).
 var wildCut = regexp.MustCompile(`(?m)^  the trace so far is in (.+)\.trace\.jsonl$`)
 
-// forgetCut removes the trace of a run that only the end of the time has cut off: nothing was found in it, and the next test would begin with it.
+// forgetCut removes the trace of a run that only the end of the time, or Ctrl-C, has cut off: nothing was found in it, and the next test would begin with it.
 func forgetCut(text string) {
 	for _, m := range wildCut.FindAllStringSubmatch(text, -1) {
 		for _, suffix := range []string{".trace.jsonl", ".html", ".log"} {

@@ -18,7 +18,8 @@ func IsTrace(path string) bool {
 	}
 	defer f.Close()
 	magic := []byte(`{"trace":"informersim"`)
-	start := make([]byte, len(magic))
-	_, err = io.ReadFull(f, start)
-	return err == nil && bytes.Equal(start, magic)
+	mark := []byte("\uFEFF") // which the reader of traces skips
+	start := make([]byte, len(mark)+len(magic))
+	n, _ := io.ReadFull(f, start)
+	return bytes.HasPrefix(bytes.TrimPrefix(start[:n], mark), magic)
 }

@@ -209,7 +209,9 @@ func TestIsTrace(t *testing.T) {
 	t.Chdir(t.TempDir())
 	put(t, "trace", `{"trace":"informersim","version":1}`+"\n", 0o666)
 	put(t, "other", `{"trace":"informer"}`, 0o666)
-	if !IsTrace("trace") || IsTrace("other") || IsTrace("nothing") || IsTrace(".") {
+	put(t, "marked", "\uFEFF"+`{"trace":"informersim","version":1}`+"\n", 0o666)
+	put(t, "short", "\uFEFF", 0o666)
+	if !IsTrace("trace") || !IsTrace("marked") || IsTrace("short") || IsTrace("other") || IsTrace("nothing") || IsTrace(".") {
 		t.Error("IsTrace is wrong")
 	}
 }

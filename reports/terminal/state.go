@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,6 +23,9 @@ var shown = map[timeline.PartKind]string{
 
 // State tells what a step did, and the state of every part after it: + what the step added, - what it removed, > what it changed.
 func State(t *timeline.Timeline, step uint64) (string, error) {
+	if len(t.Steps) == 0 {
+		return "", errors.New("there are no steps in the trace")
+	}
 	if step < 1 || step > uint64(len(t.Steps)) {
 		return "", fmt.Errorf("there is no step %d: the trace has steps 1 to %d", step, len(t.Steps))
 	}

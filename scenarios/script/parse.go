@@ -8,6 +8,9 @@ import (
 
 const byteOrderMark = "\uFEFF"
 
+// traceBegins is how a trace begins, by mistake.
+const traceBegins = `{"trace":"informersim"`
+
 // Parse parses a script; positions refer to it as name. The error is an Errors with at most MaxErrors errors. Parse accepts
 // a leading byte order mark and CRLF line endings.
 func Parse(name string, src []byte) (*File, error) {
@@ -21,6 +24,9 @@ func Parse(name string, src []byte) (*File, error) {
 	}
 	if strings.HasPrefix(p.src, byteOrderMark) {
 		p.off = len(byteOrderMark)
+	}
+	if strings.HasPrefix(p.src[p.off:], traceBegins) { // through a pipe, say: that a file is one, commands see before
+		return nil, Errors{Errorf(Pos{File: name, Line: 1, Column: 1}, "informersim replay FILE makes its run again", "it is a trace, not a script")}
 	}
 	for p.off < len(p.src) && len(p.errs) < MaxErrors {
 		p.parseNode()

@@ -165,6 +165,16 @@ func TestParseReportsSeveralErrors(t *testing.T) {
 	}
 }
 
+// A trace is one mistake, and not one a line.
+func TestParseRefusesATrace(t *testing.T) {
+	for _, mark := range []string{"", byteOrderMark} {
+		_, err := Parse("x", []byte(mark+`{"trace":"informersim","version":3}`+"\n{\"s\":1}\n"))
+		if err == nil || err.Error() != "x:1:1: it is a trace, not a script; informersim replay FILE makes its run again" {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
 func TestReadFileLimits(t *testing.T) {
 	dir := t.TempDir()
 	big := filepath.Join(dir, "big.sim")

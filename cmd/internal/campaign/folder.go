@@ -48,8 +48,8 @@ var ErrNone = errors.New("there is no campaign in it")
 func Load(dir string) (*Campaign, error) {
 	data, err := os.ReadFile(filepath.Join(dir, file))
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, err := os.Stat(dir); err != nil {
-			return nil, fmt.Errorf("%w: %w", err, ErrNone)
+		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%s: there is no such folder, so %w; check the path", dir, ErrNone)
 		}
 		return nil, fmt.Errorf("%s: %w: informersim fuzz --out has not written %s", dir, ErrNone, file)
 	}

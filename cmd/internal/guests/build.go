@@ -56,7 +56,10 @@ func find(ctx context.Context, r releases.Release, stderr io.Writer) (string, er
 			r.Subject(), releases.BuiltIn)
 	}
 	out, err := exec.CommandContext(ctx, tool, "env", "GOVERSION", "GOROOT").Output()
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case err != nil:
 		return "", fmt.Errorf("%s env GOVERSION GOROOT: %w", tool, err)
 	}
 	goversion, goroot, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")

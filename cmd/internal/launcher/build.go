@@ -98,7 +98,10 @@ func writeOverlay(ctx context.Context, tool string, env []string) (string, error
 	cmd := exec.CommandContext(ctx, tool, "env", "GOROOT")
 	cmd.Env = env
 	out, err := cmd.Output()
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case err != nil:
 		return "", fmt.Errorf("%s env GOROOT: %w", tool, err)
 	}
 	return overlay.Write(strings.TrimSpace(string(out)), folder)
