@@ -180,14 +180,24 @@ func (t *trial) passedOver() []string {
 	}
 }
 
-// brokenLate has the connection of a request break whose answer is late: it ends then.
+// brokenLate has the connection of a request break whose answer is late: it ends then. The client may hear of that late again, and does not hear of it when the
+// first answer would have come.
 func (t *trial) brokenLate() []string {
 	t.injects(fault.Fault{Kind: fault.ListSlow, Target: "c", Duration: 5 * time.Second})
 	t.lists("c", "12")
 	t.rest()
-	t.now(t.cluster.Replica(0).Restart)
-	t.passes(10 * time.Second)
-	return []string{"c list: read tcp: read: connection reset by peer"}
+	const broken = "c list: read tcp: read: connection reset by peer"
+	if t.IntN(2) == 0 {
+		t.now(t.cluster.Replica(0).Restart)
+		t.passes(10 * time.Second)
+		return []string{broken}
+	}
+	t.now(func() {
+		t.cluster.Replica(0).Restart()
+		t.is("Inject", nil, t.cluster.Inject(fault.Fault{Kind: fault.ListSlow, Target: "c", Duration: 20 * time.Second}))
+	})
+	t.passes(30 * time.Second)
+	return []string{broken + " after 20s"}
 }
 
 // eventsCount has events set off what waits for them: two at once, none by what nobody has written, and nothing whose time is over.
@@ -296,4 +306,35 @@ func (t *trial) leaders() []string {
 	t.is("whether it is lost in a minute", true, lost(60))
 	t.heard = nil
 	return nil
+}
+
+// lateAndStopped has faults stopped while a bookmark is held back: it comes then.
+func (t *trial) lateAndStopped() []string {
+	t.watching(1000)
+	t.injects(fault.Fault{Kind: fault.WatchBookmarkLate, Target: "c", Duration: 30 * time.Second})
+	t.updates("a/x")
+	t.passes(65 * time.Second)
+	t.now(t.cluster.StopFaults)
+	t.passes(time.Second)
+	return []string{"commit a/x@13", "c MODIFIED a/x@13", "d MODIFIED a/x@13", "c BOOKMARK 13 after 1m5s"}
+}
+
+// writesBreak has a connection break while the answer of a write is on its way: there is an error then, and no object.
+func (t *trial) writesBreak() []string {
+	t.injects(fault.Fault{Kind: fault.WriteSlow, Target: "c", Duration: 5 * time.Second})
+	t.writes("c", "a/x")
+	t.rest()
+	t.now(t.cluster.Replica(0).Restart)
+	t.rest()
+	return []string{"commit a/x@13", "c write: read tcp: read: connection reset by peer"}
+}
+
+// lateOnce holds two requests back: each once.
+func (t *trial) lateOnce() []string {
+	t.injects(fault.Fault{Kind: fault.WriteLate, Target: "c", Count: 2, Duration: time.Second})
+	for _, key := range []string{"a/x", "a/y"} {
+		t.writes("c", key)
+		t.passes(3 * time.Second)
+	}
+	return []string{"commit a/x@13 after 1s", "c write: a/x@13 after 1s", "commit a/y@14 after 4s", "c write: a/y@14 after 4s"}
 }

@@ -49,10 +49,23 @@ func (t *trial) adapts() []string {
 		}
 		t.is(fmt.Sprintf("a watch from %d revisions ago is served", ago), want, got)
 	}
-	switch t.IntN(6) {
+	switch t.IntN(8) {
 	case 0:
 		writes(150, 0)
 		shown(150, true)
+	case 6: // it begins anew with its watch cache
+		writes(150, 0)
+		t.now(t.cluster.Replica(0).Restart)
+		t.rest()
+		writes(110, 2*time.Second)
+		shown(105, false)
+		shown(95, true)
+	case 7: // one of four times the length shrinks to one of twice the length
+		writes(340, 0)
+		t.passes(80 * time.Second)
+		writes(80, 0)
+		shown(190, true)
+		shown(210, false)
 	case 4: // it has lost events before it grew
 		writes(110, time.Second)
 		writes(60, 0)

@@ -156,6 +156,7 @@ func failure(err error) string {
 // OnList implements fakeapiserver.Receiver.
 func (e *ear) OnList(_ fakeapiserver.ReqID, p *fakeapiserver.Page, err error) {
 	if err != nil {
+		e.t.is("whether a page comes with the error of a list", false, p != nil)
 		if status := apierrors.APIStatus(nil); errors.As(err, &status) {
 			e.token = status.Status().Continue
 		}
@@ -181,6 +182,7 @@ func short(obj runtime.Object) string {
 // OnWrite implements fakeapiserver.Receiver.
 func (e *ear) OnWrite(_ fakeapiserver.ReqID, obj runtime.Object, err error) {
 	if err != nil {
+		e.t.is("whether an object comes with the error of a write", false, obj != nil)
 		e.t.hears("%s write: %s", e.client, failure(err))
 		return
 	}

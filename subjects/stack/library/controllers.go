@@ -104,13 +104,21 @@ func controllers(c *check) {
 		q.next = append(q.next, p)
 		stepped, err := k.Step()
 		c.is("Step: there was something", true, stepped)
-		c.is("Step fails", failed != nil, err != nil)
+		c.is("of how many objects without a key Step tells", refusals(failed), refusals(err))
 		c.is("what handlers are told", strings.Join(want, ", "), strings.Join(got, ", "))
 		c.is("how often the queue was told that an entry is done", n+1, q.done)
 		c.is("the store", fmt.Sprint(m.ListKeys()), fmt.Sprint(x.ListKeys()))
 	}
 	c.unbatchable()
 	c.listedTwice()
+}
+
+// refusals counts the objects without a key that an error tells of.
+func refusals(err error) int {
+	if err == nil {
+		return 0
+	}
+	return strings.Count(err.Error(), errRefused.Error())
 }
 
 func (c *check) delta(key string) cache.Delta {

@@ -46,7 +46,7 @@ func processors(c *check) {
 		if c.oneIn(4) { // the informer's own, whatever others have asked for
 			o.ResyncPeriod, requested = nil, usual
 		}
-		l, err := p.AddListener(cache.ResourceEventHandlerFuncs{}, o, now, []any{object("ns1/a", 1)})
+		l, err := p.AddListener(cache.ResourceEventHandlerFuncs{}, o, now, []any{object("ns1/a", 1), "what has no key"})
 		c.is("AddListener", nil, err)
 		if requested > 0 {
 			requested = max(requested, time.Second)
@@ -65,7 +65,7 @@ func processors(c *check) {
 		m.period = effective(m.requested)
 		m.next = now.Add(m.period)
 		if started {
-			m.pending, m.initial = []string{"add ns1/a@1"}, []bool{true}
+			m.pending, m.initial = []string{"add ns1/a@1", "add what has no key"}, []bool{true, true}
 		}
 		all = append(all, m)
 	}
@@ -98,7 +98,9 @@ func processors(c *check) {
 				m.removed, m.pending, m.initial = true, nil, nil
 			}
 		case 3:
-			c.distribute(p, all, n)
+			for range 1 + c.IntN(4) {
+				c.distribute(p, all, n)
+			}
 		default:
 			c.handle(all[c.IntN(len(all))], now)
 		}
@@ -148,8 +150,11 @@ func (c *check) calls() {
 func (c *check) distribute(p *informer.Processor, all []*listenerModel, n int) {
 	note := informer.Notification{Type: informer.NotifyUpdate, Key: "ns1/a", Old: object("ns1/a", n), New: object("ns1/a", n+c.IntN(2))}
 	same := text(note.Old) == text(note.New)
-	if c.oneIn(3) {
+	switch c.IntN(6) {
+	case 0, 1:
 		note, same = informer.Notification{Type: informer.NotifyAdd, Key: "ns1/b", New: object("ns1/b", n), IsInInitialList: c.oneIn(2)}, false
+	case 2: // what has no resourceVersion has changed
+		note.Old, note.New, same = "what has no metadata", "what has none either", false
 	}
 	p.Distribute(note)
 	for _, m := range all {
@@ -208,7 +213,7 @@ func (c *check) listener(m *listenerModel, synced bool) {
 		peeked = fmt.Sprintf("%v %s", next.Type, text(next.New))
 	}
 	c.is("Peek", strings.Join(m.pending[len(m.pending)-want:min(len(m.pending), len(m.pending)-want+1)], ""), peeked)
-	c.is("Removed", m.removed, m.l.Removed())
+	c.is("Removed, and a call in flight", [2]bool{m.removed, m.inFlight}, [2]bool{m.l.Removed(), m.l.InFlight() != nil})
 	if m.removed {
 		return
 	}
