@@ -187,10 +187,15 @@ func (t *trial) brokenLate() []string {
 	t.lists("c", "12")
 	t.rest()
 	const broken = "c list: read tcp: read: connection reset by peer"
-	if t.IntN(2) == 0 {
+	switch t.IntN(3) {
+	case 0:
 		t.now(t.cluster.Replica(0).Restart)
 		t.passes(10 * time.Second)
 		return []string{broken}
+	case 1: // of another replica
+		t.now(t.cluster.Replica(1).Restart)
+		t.passes(10 * time.Second)
+		return []string{"c list: " + all + " at 12 after 5s"}
 	}
 	t.now(func() {
 		t.cluster.Replica(0).Restart()

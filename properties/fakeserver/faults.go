@@ -146,6 +146,13 @@ func failure(err error) string {
 	}
 	if apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge) {
 		text += " too large"
+		var want, have int64
+		if _, said, ok := strings.Cut(st.Message, "Too large resource version: "); ok {
+			_, _ = fmt.Sscanf(said, "%d, current: %d", &want, &have) // what it does not say stays 0
+		}
+		if want <= have {
+			text += ", although it is not: " + st.Message
+		}
 	}
 	if st.Continue != "" {
 		text += " goes on"

@@ -102,13 +102,15 @@ func controllers(c *check) {
 			}
 		}
 		q.next = append(q.next, p)
-		stepped, err := k.Step()
-		c.is("Step: there was something", true, stepped)
+		c.is("Pop, and again before that was processed", [2]bool{true, false}, [2]bool{k.Pop(), k.Pop()})
+		err := k.ProcessPopped()
 		c.is("of how many objects without a key Step tells", refusals(failed), refusals(err))
 		c.is("what handlers are told", strings.Join(want, ", "), strings.Join(got, ", "))
 		c.is("how often the queue was told that an entry is done", n+1, q.done)
 		c.is("the store", fmt.Sprint(m.ListKeys()), fmt.Sprint(x.ListKeys()))
 	}
+	stepped, err := k.Step()
+	c.is("Step of an empty queue", fmt.Sprint(false, nil), fmt.Sprint(stepped, err))
 	c.unbatchable()
 	c.listedTwice()
 }

@@ -109,6 +109,25 @@ func processors(c *check) {
 		}
 	}
 	c.ends(p, all)
+	c.flooded()
+}
+
+// flooded has so much wait for a handler that its ring is given up once it is empty, and not before.
+func (c *check) flooded() {
+	if !c.oneIn(4) {
+		return
+	}
+	p, got := &informer.Processor{}, 0
+	l, err := p.AddListener(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { got++ }}, informer.ListenerOptions{}, start, nil)
+	c.is("AddListener", nil, err)
+	p.Start()
+	many := 1025 + c.IntN(8)
+	for range many {
+		p.Distribute(informer.Notification{Type: informer.NotifyAdd, New: object("ns1/a", 1)})
+	}
+	for l.Deliver() {
+	}
+	c.is(fmt.Sprintf("how many of %d notifications that waited are delivered", many), many, got)
 }
 
 // starts starts a Processor that has a handler.
