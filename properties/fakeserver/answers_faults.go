@@ -336,7 +336,7 @@ func (t *trial) writesBreak() []string {
 
 // lateOnce holds two requests back: each once.
 func (t *trial) lateOnce() []string {
-	t.injects(fault.Fault{Kind: fault.WriteLate, Target: "c", Count: 2, Duration: time.Second})
+	t.injects(fault.Fault{Kind: fault.WriteLate, Target: "c", Replica: "0", Count: 2, Duration: time.Second})
 	for _, key := range []string{"a/x", "a/y"} {
 		t.writes("c", key)
 		t.passes(3 * time.Second)

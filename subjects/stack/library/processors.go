@@ -121,6 +121,19 @@ func (c *check) flooded() {
 	l, err := p.AddListener(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { got++ }}, informer.ListenerOptions{}, start, nil)
 	c.is("AddListener", nil, err)
 	p.Start()
+	for n := range 40 { // two wait at a time, wherever in the ring
+		p.Distribute(informer.Notification{Type: informer.NotifyAdd, New: object("ns1/a", n)})
+		p.Distribute(informer.Notification{Type: informer.NotifyAdd, New: object("ns1/b", n)})
+		l.Begin()
+		c.is("Peek behind a call in flight", text(object("ns1/b", n)), text(l.Peek().New))
+		l.Finish()
+		l.Deliver()
+		if n%3 == 0 { // so that the places move
+			p.Distribute(informer.Notification{Type: informer.NotifyAdd, New: object("ns2/a", n)})
+			l.Deliver()
+		}
+	}
+	got = 0
 	many := 1025 + c.IntN(8)
 	for range many {
 		p.Distribute(informer.Notification{Type: informer.NotifyAdd, New: object("ns1/a", 1)})

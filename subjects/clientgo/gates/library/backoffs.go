@@ -122,23 +122,19 @@ func (c *check) urlBackoffs() {
 			c.is(fmt.Sprintf("the backoff of %s after an answer %d, with a context", u, code), m[u.Host], b.CalculateBackoffWithContext(silent, u))
 		}
 	}
-	b.Disable()
-	b.UpdateBackoff(urls[0], nil, http.StatusInternalServerError)
-	c.is("the backoff of a server that fails, once that is disabled", time.Duration(0), b.CalculateBackoff(urls[0]))
+	disabled := &rest.URLBackoff{}
+	disabled.Disable()
+	disabled.UpdateBackoff(urls[0], nil, http.StatusInternalServerError)
+	c.is("the backoff of a server that fails, once that is disabled", time.Duration(0), disabled.CalculateBackoff(urls[0]))
+	before, after := c.waits(func() { b.SleepWithContext(silent, time.Minute) }, func() { now.Step(time.Minute) })
+	c.is("whether a REST client's backoff sleeps for a minute, and then", [2]bool{true, false}, [2]bool{before, after})
 	canceled, cancel := context.WithCancel(silent)
 	cancel()
-	for _, sleep := range []struct {
-		ctx     context.Context
-		d, want time.Duration
-	}{{silent, time.Minute, time.Minute}, {silent, 0, 0}, {canceled, time.Minute, 0}} {
-		began := time.Now()
-		(&rest.NoBackoff{}).SleepWithContext(sleep.ctx, sleep.d)
-		c.is(fmt.Sprintf("for how long a client without a backoff sleeps, of %v, canceled: %t", sleep.d, sleep.ctx.Err() != nil), sleep.want, time.Since(began))
-		disabled, began := &rest.URLBackoff{}, time.Now()
-		disabled.Disable() // and so with the real clock
-		disabled.SleepWithContext(sleep.ctx, sleep.d)
-		c.is(fmt.Sprintf("for how long a client with a backoff sleeps, of %v, canceled: %t", sleep.d, sleep.ctx.Err() != nil), sleep.want, time.Since(began))
-	}
+	c.returns("a sleep of nothing", func() { b.SleepWithContext(silent, 0); (&rest.NoBackoff{}).SleepWithContext(silent, 0) })
+	c.returns("a sleep of somebody who has gone", func() {
+		b.SleepWithContext(canceled, time.Minute)
+		(&rest.NoBackoff{}).SleepWithContext(canceled, time.Minute)
+	})
 }
 
 // sleeper is a clock that notes for how long it is slept by, and does so at once.

@@ -334,6 +334,14 @@ func (c *check) paths() {
 		c.refused("a request "+nowhere.call, nowhere.made.Do(silent).Error())
 		c.is("whether a request "+nowhere.call+" is sent", false, sent.last != nil)
 	}
+	nameless := func() *rest.Request { return client.Get().Resource("pods").Name("") }
+	_, raw := nameless().DoRaw(silent)
+	_, streamed := nameless().Stream(silent)
+	_, watched := nameless().Watch(silent)
+	for kind, err := range []error{nameless().Do(silent).Error(), raw, streamed, watched} {
+		c.refused("a request number "+fmt.Sprint(kind)+" of an object without a name", err)
+		c.is("whether a request number "+fmt.Sprint(kind)+" of an object without a name is sent", false, errors.Is(err, errNoNetwork))
+	}
 	sent.last = nil
 	err = client.Get().Resource("pods").Timeout(time.Minute).Do(silent).Error()
 	c.is("whether a request without a network fails with it", true, errors.Is(err, errNoNetwork))
