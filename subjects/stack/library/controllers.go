@@ -117,10 +117,20 @@ func controllers(c *check) {
 
 // refusals counts the objects without a key that an error tells of.
 func refusals(err error) int {
-	if err == nil {
-		return 0
+	all := 0
+	switch e := err.(type) {
+	case interface{ Unwrap() []error }:
+		for _, one := range e.Unwrap() {
+			all += refusals(one)
+		}
+	case interface{ Unwrap() error }:
+		return refusals(e.Unwrap())
+	default:
+		if err == errRefused {
+			return 1
+		}
 	}
-	return strings.Count(err.Error(), errRefused.Error())
+	return all
 }
 
 func (c *check) delta(key string) cache.Delta {

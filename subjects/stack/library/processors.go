@@ -98,9 +98,7 @@ func processors(c *check) {
 				m.removed, m.pending, m.initial = true, nil, nil
 			}
 		case 3:
-			for range 1 + c.IntN(4) {
-				c.distribute(p, all, n)
-			}
+			c.distribute(p, all, n)
 		default:
 			c.handle(all[c.IntN(len(all))], now)
 		}
@@ -114,7 +112,7 @@ func processors(c *check) {
 
 // flooded has so much wait for a handler that its ring is given up once it is empty, and not before.
 func (c *check) flooded() {
-	if !c.oneIn(4) {
+	if !c.oneIn(6) {
 		return
 	}
 	p, got := &informer.Processor{}, 0
@@ -135,8 +133,9 @@ func (c *check) flooded() {
 	}
 	got = 0
 	many := 1025 + c.IntN(8)
+	note := informer.Notification{Type: informer.NotifyAdd, New: object("ns1/a", 1)}
 	for range many {
-		p.Distribute(informer.Notification{Type: informer.NotifyAdd, New: object("ns1/a", 1)})
+		p.Distribute(note)
 	}
 	for l.Deliver() {
 	}

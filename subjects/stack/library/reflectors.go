@@ -223,7 +223,8 @@ func (r *reflected) wakes() {
 		want = resync
 	}
 	at, any := r.NextTime()
-	r.is("NextTime of a pause", fmt.Sprint(want, true), fmt.Sprint(at, any))
+	r.is("NextTime of a pause", want, at)
+	r.is("NextTime of a pause: there is one", true, any)
 	r.now = r.Want().Until
 	r.OnTime(r.now)
 }
