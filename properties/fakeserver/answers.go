@@ -75,6 +75,8 @@ var answers = [...]struct {
 	{"what faults are drawn like", (*trial).drawn},
 	{"how often the leader is lost", (*trial).leaders},
 	{"a request that is late, and the next one", (*trial).lateOnce},
+	{"a watch that is over before it is answered", (*trial).overBefore},
+	{"faults of a replica and of a name", (*trial).aimed},
 	{"a bookmark that is late when faults are stopped", (*trial).lateAndStopped},
 	{"a connection that breaks under the answer of a write", (*trial).writesBreak},
 	{"the stalest of replicas of which one is not ready", (*trial).stalest},

@@ -334,6 +334,30 @@ func (t *trial) writesBreak() []string {
 	return []string{"commit a/x@13", "c write: read tcp: read: connection reset by peer"}
 }
 
+// overBefore has a watch answered so late that its time is over: it is then, however late.
+func (t *trial) overBefore() []string {
+	t.injects(fault.Fault{Kind: fault.WatchOpenSlow, Target: "c", Duration: 20 * time.Second})
+	seconds := int64(5)
+	t.watches("c", "12", metav1.ListOptions{TimeoutSeconds: &seconds})
+	t.passes(30 * time.Second)
+	return []string{"c opened after 5s", "c closed after 5s"}
+}
+
+// aimed has a fault of a replica come while a request is on its way to another one, and a fault of a name for a list that selects more than that.
+func (t *trial) aimed() []string {
+	t.now(func() {
+		t.lists("c", "12")
+		t.is("Inject", nil, t.cluster.Inject(fault.Fault{Kind: fault.List500, Replica: "1"}))
+	})
+	t.rest()
+	t.lists("d", "12")
+	t.rest()
+	t.injects(fault.Fault{Kind: fault.List500, Name: "x"})
+	t.asks("c", metav1.ListOptions{FieldSelector: "metadata.name=x,metadata.namespace=a"})
+	t.rest()
+	return []string{"c list: " + all + " at 12", "d list: 500 InternalError", "c list: 500 InternalError"}
+}
+
 // lateOnce holds two requests back: each once.
 func (t *trial) lateOnce() []string {
 	t.injects(fault.Fault{Kind: fault.WriteLate, Target: "c", Replica: "0", Count: 2, Duration: time.Second})

@@ -45,7 +45,7 @@ type requested struct {
 // restClients make a request of a server of which little goes well: it is made again where that is safe, after the pause that the server asks for, and in
 // the end there is an answer or an error that says why not.
 func restClients(c *check) {
-	for range 16 {
+	for range 20 {
 		r := c.request()
 		calls := 1
 		if !r.reader && r.kind < asStream {
@@ -125,7 +125,7 @@ func (c *check) badAnswer() answer {
 		return answer{lost: losses[c.IntN(len(losses))]}
 	}
 	code := []int{429, 500, 503, 404, 409, 410}[c.IntN(6)]
-	a := answer{code: code, after: []string{"", "0", "1", "3", "1", "3", "soon"}[c.IntN(7)], body: statusJSON(code), ends: io.EOF, warns: c.IntN(3) == 0}
+	a := answer{code: code, after: []string{"", "0", "1", "3", "1", "3", "soon"}[c.IntN(7)], body: statusJSON(code), ends: io.EOF, warns: c.IntN(2) == 0}
 	switch c.IntN(8) {
 	case 0, 1:
 		a.body, a.plain = said(code)+"\nand more\n", true
@@ -140,8 +140,8 @@ func (c *check) badAnswer() answer {
 }
 
 func (c *check) goodAnswer(kind requestKind) answer {
-	a := answer{code: http.StatusOK, body: `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"1"}}`, ends: io.EOF, warns: c.IntN(3) == 0}
-	if c.IntN(4) == 0 {
+	a := answer{code: http.StatusOK, body: `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"1"}}`, ends: io.EOF, warns: c.IntN(2) == 0}
+	if c.IntN(3) == 0 {
 		a.code = []int{http.StatusCreated, http.StatusPartialContent}[c.IntN(2)]
 	}
 	switch {
