@@ -343,7 +343,8 @@ func (t *trial) overBefore() []string {
 	return []string{"c opened after 5s", "c closed after 5s"}
 }
 
-// aimed has a fault of a replica come while a request is on its way to another one, and a fault of a name for a list that selects more than that.
+// aimed has a fault of a replica come while a request is on its way to another one, a fault of a name for a list that selects more than that, and one of
+// revisions that are too old for lists that name none.
 func (t *trial) aimed() []string {
 	t.now(func() {
 		t.lists("c", "12")
@@ -355,7 +356,13 @@ func (t *trial) aimed() []string {
 	t.injects(fault.Fault{Kind: fault.List500, Name: "x"})
 	t.asks("c", metav1.ListOptions{FieldSelector: "metadata.name=x,metadata.namespace=a"})
 	t.rest()
-	return []string{"c list: " + all + " at 12", "d list: 500 InternalError", "c list: 500 InternalError"}
+	t.injects(fault.Fault{Kind: fault.List410, Target: "d"})
+	for _, rv := range []string{"", "0", "12"} { // only the last names a state that can be too old
+		t.lists("d", rv)
+		t.rest()
+	}
+	ok := " list: " + all + " at 12"
+	return []string{"c" + ok, "d list: 500 InternalError", "c list: 500 InternalError", "d" + ok, "d" + ok, "d list: 410 Expired"}
 }
 
 // lateOnce holds two requests back: each once.

@@ -243,10 +243,11 @@ func (c *check) keysOf(q informer.Queue) {
 		want string
 	}{{object("ns1/a", 1), "ns1/a"}, {deltas, "ns2/b"}, {deltas[:1], "ns1/a"}, {deltas[1], "ns2/b"}, {cache.ExplicitKey("ns2/a"), "ns2/a"}} {
 		key, err := k.KeyOf(of.obj)
-		c.is(fmt.Sprintf("KeyOf a %T", of.obj), fmt.Sprint(of.want, nil), fmt.Sprint(key, err))
+		c.is(fmt.Sprintf("the error of KeyOf a %T", of.obj), nil, err)
+		c.is(fmt.Sprintf("KeyOf a %T", of.obj), of.want, key)
 	}
 	_, err := k.KeyOf(cache.Deltas{})
-	c.is("KeyOf no deltas fails", true, err != nil)
+	c.is("KeyOf no deltas: there is an error", true, err != nil)
 }
 
 // queue holds a queue against the model. Its store may hold something before the first list, as that of an informer which starts again does.

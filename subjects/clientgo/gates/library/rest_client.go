@@ -338,9 +338,10 @@ func (c *check) paths() {
 	_, raw := nameless().DoRaw(silent)
 	_, streamed := nameless().Stream(silent)
 	_, watched := nameless().Watch(silent)
-	for kind, err := range []error{nameless().Do(silent).Error(), raw, streamed, watched} {
-		c.refused("a request number "+fmt.Sprint(kind)+" of an object without a name", err)
-		c.is("whether a request number "+fmt.Sprint(kind)+" of an object without a name is sent", false, errors.Is(err, errNoNetwork))
+	for n, err := range []error{nameless().Do(silent).Error(), raw, streamed, watched} {
+		call := []string{"Do", "DoRaw", "Stream", "Watch"}[n] + " of an object without a name"
+		c.refused(call, err)
+		c.is("whether "+call+" is sent", false, errors.Is(err, errNoNetwork))
 	}
 	sent.last = nil
 	err = client.Get().Resource("pods").Timeout(time.Minute).Do(silent).Error()
