@@ -107,7 +107,6 @@ func processors(c *check) {
 		}
 	}
 	c.ends(p, all)
-	c.flooded()
 }
 
 // flooded has so much wait for a handler that its ring is given up once it is empty, and not before.
@@ -159,6 +158,7 @@ func (c *check) ends(p *informer.Processor, all []*listenerModel) {
 		c.is("Len of a listener after Stop", 0, m.l.Len())
 	}
 	c.calls()
+	c.flooded()
 }
 
 // calls are those of a handler.
