@@ -74,6 +74,12 @@ var answers = [...]struct {
 	{"a fault that has a chance, and many requests", (*trial).counted},
 	{"what faults are drawn like", (*trial).drawn},
 	{"how often the leader is lost", (*trial).leaders},
+	{"a request that is late, and the next one", (*trial).lateOnce},
+	{"a watch that is over before it is answered", (*trial).overBefore},
+	{"faults of a replica and of a name", (*trial).aimed},
+	{"a bookmark that is late when faults are stopped", (*trial).lateAndStopped},
+	{"a connection that breaks under the answer of a write", (*trial).writesBreak},
+	{"the stalest of replicas of which one is not ready", (*trial).stalest},
 }
 
 // answered asks some of that.
@@ -362,6 +368,8 @@ func (t *trial) unready() []string {
 	t.injects(fault.Fault{Kind: fault.LeaderLoss, Duration: time.Second})
 	t.rest()
 	t.is("Ready without a leader", false, t.cluster.Replica(0).Ready())
+	t.nodes() // whose watch cache has nothing to wait for
+	t.is("Ready without a leader, of which one of two resources is", false, t.cluster.Replica(0).Ready())
 	t.is("Revision without a leader", int64(0), t.cluster.Replica(0).Revision(t.pods))
 	list := func(o metav1.ListOptions) {
 		t.asks("c", o)

@@ -180,14 +180,29 @@ func (t *trial) passedOver() []string {
 	}
 }
 
-// brokenLate has the connection of a request break whose answer is late: it ends then.
+// brokenLate has the connection of a request break whose answer is late: it ends then. The client may hear of that late again, and does not hear of it when the
+// first answer would have come.
 func (t *trial) brokenLate() []string {
 	t.injects(fault.Fault{Kind: fault.ListSlow, Target: "c", Duration: 5 * time.Second})
 	t.lists("c", "12")
 	t.rest()
-	t.now(t.cluster.Replica(0).Restart)
-	t.passes(10 * time.Second)
-	return []string{"c list: read tcp: read: connection reset by peer"}
+	const broken = "c list: read tcp: read: connection reset by peer"
+	switch t.IntN(3) {
+	case 0:
+		t.now(t.cluster.Replica(0).Restart)
+		t.passes(10 * time.Second)
+		return []string{broken}
+	case 1: // of another replica
+		t.now(t.cluster.Replica(1).Restart)
+		t.passes(10 * time.Second)
+		return []string{"c list: " + all + " at 12 after 5s"}
+	}
+	t.now(func() {
+		t.cluster.Replica(0).Restart()
+		t.is("Inject", nil, t.cluster.Inject(fault.Fault{Kind: fault.ListSlow, Target: "c", Duration: 20 * time.Second}))
+	})
+	t.passes(30 * time.Second)
+	return []string{broken + " after 20s"}
 }
 
 // eventsCount has events set off what waits for them: two at once, none by what nobody has written, and nothing whose time is over.
@@ -296,4 +311,66 @@ func (t *trial) leaders() []string {
 	t.is("whether it is lost in a minute", true, lost(60))
 	t.heard = nil
 	return nil
+}
+
+// lateAndStopped has faults stopped while a bookmark is held back: it comes then.
+func (t *trial) lateAndStopped() []string {
+	t.watching(1000)
+	t.injects(fault.Fault{Kind: fault.WatchBookmarkLate, Target: "c", Duration: 30 * time.Second})
+	t.updates("a/x")
+	t.passes(65 * time.Second)
+	t.now(t.cluster.StopFaults)
+	t.passes(time.Second)
+	return []string{"commit a/x@13", "c MODIFIED a/x@13", "d MODIFIED a/x@13", "c BOOKMARK 13 after 1m5s"}
+}
+
+// writesBreak has a connection break while the answer of a write is on its way: there is an error then, and no object.
+func (t *trial) writesBreak() []string {
+	t.injects(fault.Fault{Kind: fault.WriteSlow, Target: "c", Duration: 5 * time.Second})
+	t.writes("c", "a/x")
+	t.rest()
+	t.now(t.cluster.Replica(0).Restart)
+	t.rest()
+	return []string{"commit a/x@13", "c write: read tcp: read: connection reset by peer"}
+}
+
+// overBefore has a watch answered so late that its time is over: it is then, however late.
+func (t *trial) overBefore() []string {
+	t.injects(fault.Fault{Kind: fault.WatchOpenSlow, Target: "c", Duration: 20 * time.Second})
+	seconds := int64(5)
+	t.watches("c", "12", metav1.ListOptions{TimeoutSeconds: &seconds})
+	t.passes(30 * time.Second)
+	return []string{"c opened after 5s", "c closed after 5s"}
+}
+
+// aimed has a fault of a replica come while a request is on its way to another one, a fault of a name for a list that selects more than that, and one of
+// revisions that are too old for lists that name none.
+func (t *trial) aimed() []string {
+	t.now(func() {
+		t.lists("c", "12")
+		t.is("Inject", nil, t.cluster.Inject(fault.Fault{Kind: fault.List500, Replica: "1"}))
+	})
+	t.rest()
+	t.lists("d", "12")
+	t.rest()
+	t.injects(fault.Fault{Kind: fault.List500, Name: "x"})
+	t.asks("c", metav1.ListOptions{FieldSelector: "metadata.name=x,metadata.namespace=a"})
+	t.rest()
+	t.injects(fault.Fault{Kind: fault.List410, Target: "d"})
+	for _, rv := range []string{"", "0", "12"} { // only the last names a state that can be too old
+		t.lists("d", rv)
+		t.rest()
+	}
+	ok := " list: " + all + " at 12"
+	return []string{"c" + ok, "d list: 500 InternalError", "c list: 500 InternalError", "d" + ok, "d" + ok, "d list: 410 Expired"}
+}
+
+// lateOnce holds two requests back: each once.
+func (t *trial) lateOnce() []string {
+	t.injects(fault.Fault{Kind: fault.WriteLate, Target: "c", Replica: "0", Count: 2, Duration: time.Second})
+	for _, key := range []string{"a/x", "a/y"} {
+		t.writes("c", key)
+		t.passes(3 * time.Second)
+	}
+	return []string{"commit a/x@13 after 1s", "c write: a/x@13 after 1s", "commit a/y@14 after 4s", "c write: a/y@14 after 4s"}
 }

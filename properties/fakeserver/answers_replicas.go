@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/fault"
 )
 
 // misses has the Store restored without a bump, so that no replica notices: both go on as they were, and miss the writes at revisions that they have
@@ -114,4 +115,19 @@ func (t *trial) passesBy() []string {
 	t.rest()
 	t.updates("b/x")
 	return []string{"c opened", "d opened", "commit a/x@13", "commit a/x@14", "commit a/x@15", "c closed", "commit b/x@16", "d MODIFIED b/x@16"}
+}
+
+// stalest has a list come from the replica that is behind by most. One that is not ready is behind by nothing: it does not answer.
+func (t *trial) stalest() []string {
+	t.now(t.cluster.Replica(1).Hold)
+	t.updates("a/x")
+	t.now(t.cluster.Replica(0).Hold)
+	t.updates("a/y")
+	t.now(t.cluster.Replica(1).Restart)
+	t.rest()
+	t.injects(fault.Fault{Kind: fault.ListStale, Target: "c"})
+	t.lists("c", "12")
+	t.rest()
+	t.is("the faults that wait after a list that could be stale", 0, len(t.cluster.Faults()))
+	return []string{"commit a/x@13", "commit a/y@14", "c list: a/x@13 a/y@11 b/x@12 at 13"}
 }

@@ -49,10 +49,12 @@ func (t *trial) adapts() []string {
 		}
 		t.is(fmt.Sprintf("a watch from %d revisions ago is served", ago), want, got)
 	}
-	switch t.IntN(6) {
+	switch n := t.IntN(8); n {
 	case 0:
 		writes(150, 0)
 		shown(150, true)
+	case 6, 7:
+		t.shrinks(n == 6, writes, shown)
 	case 4: // it has lost events before it grew
 		writes(110, time.Second)
 		writes(60, 0)
@@ -88,6 +90,24 @@ func (t *trial) adapts() []string {
 	}
 	t.heard = nil
 	return nil
+}
+
+// shrinks has a window that has grown begin anew with its watch cache, or one of four times the least length shrink to twice that.
+func (t *trial) shrinks(anew bool, writes func(int, time.Duration), shown func(int64, bool)) {
+	if anew {
+		writes(150, 0)
+		t.now(t.cluster.Replica(0).Restart)
+		t.rest()
+		writes(110, 2*time.Second)
+		shown(105, false)
+		shown(95, true)
+		return
+	}
+	writes(340, 0)
+	t.passes(80 * time.Second)
+	writes(80, 0)
+	shown(190, true)
+	shown(210, false)
 }
 
 // periodic compacts every five minutes to what was the newest revision five minutes before.

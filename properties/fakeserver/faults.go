@@ -146,6 +146,13 @@ func failure(err error) string {
 	}
 	if apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge) {
 		text += " too large"
+		var want, have int64
+		if _, said, ok := strings.Cut(st.Message, "Too large resource version: "); ok {
+			_, _ = fmt.Sscanf(said, "%d, current: %d", &want, &have) // what it does not say stays 0
+		}
+		if want <= have {
+			text += ", although it is not: " + st.Message
+		}
 	}
 	if st.Continue != "" {
 		text += " goes on"
@@ -156,6 +163,7 @@ func failure(err error) string {
 // OnList implements fakeapiserver.Receiver.
 func (e *ear) OnList(_ fakeapiserver.ReqID, p *fakeapiserver.Page, err error) {
 	if err != nil {
+		e.t.is("whether a page comes with the error of a list", false, p != nil)
 		if status := apierrors.APIStatus(nil); errors.As(err, &status) {
 			e.token = status.Status().Continue
 		}
@@ -181,6 +189,7 @@ func short(obj runtime.Object) string {
 // OnWrite implements fakeapiserver.Receiver.
 func (e *ear) OnWrite(_ fakeapiserver.ReqID, obj runtime.Object, err error) {
 	if err != nil {
+		e.t.is("whether an object comes with the error of a write", false, obj != nil)
 		e.t.hears("%s write: %s", e.client, failure(err))
 		return
 	}

@@ -212,7 +212,11 @@ func (t *ordering) sends() {
 		send = func() { cl.Get(t.pods, s.namespace, s.name, "", "", e) }
 	case n == 1:
 		s.verb = "list"
-		o := metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", s.name).String()}
+		name := fields.OneTermEqualSelector("metadata.name", s.name)
+		o := metav1.ListOptions{FieldSelector: name.String()}
+		if t.IntN(2) == 0 {
+			o.FieldSelector = fields.AndSelectors(name, fields.OneTermNotEqualSelector("metadata.namespace", "c")).String()
+		}
 		if t.IntN(2) == 0 {
 			s.name, o.FieldSelector = "", ""
 		}

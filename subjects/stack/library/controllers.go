@@ -102,15 +102,38 @@ func controllers(c *check) {
 			}
 		}
 		q.next = append(q.next, p)
-		stepped, err := k.Step()
-		c.is("Step: there was something", true, stepped)
-		c.is("Step fails", failed != nil, err != nil)
+		popped := k.Pop()
+		q.next = append(q.next, informer.Popped{}) // which has to wait
+		c.is("Pop, and again before that was processed", [2]bool{true, false}, [2]bool{popped, k.Pop()})
+		q.next = nil
+		err := k.ProcessPopped()
+		c.is("of how many objects without a key Step tells", refusals(failed), refusals(err))
 		c.is("what handlers are told", strings.Join(want, ", "), strings.Join(got, ", "))
 		c.is("how often the queue was told that an entry is done", n+1, q.done)
 		c.is("the store", fmt.Sprint(m.ListKeys()), fmt.Sprint(x.ListKeys()))
 	}
+	stepped, err := k.Step()
+	c.is("Step of an empty queue", fmt.Sprint(false, nil), fmt.Sprint(stepped, err))
 	c.unbatchable()
 	c.listedTwice()
+}
+
+// refusals counts the objects without a key that an error tells of.
+func refusals(err error) int {
+	all := 0
+	switch e := err.(type) {
+	case interface{ Unwrap() []error }:
+		for _, one := range e.Unwrap() {
+			all += refusals(one)
+		}
+	case interface{ Unwrap() error }:
+		return refusals(e.Unwrap())
+	default:
+		if err == errRefused {
+			return 1
+		}
+	}
+	return all
 }
 
 func (c *check) delta(key string) cache.Delta {

@@ -80,8 +80,11 @@ func indexers(c *check) {
 			}
 		case 2:
 			c.is("Delete of what has no key fails", true, x.Delete(0) != nil)
+			if delete(m, key); c.oneIn(3) {
+				c.is("Delete of a key alone", nil, x.Delete(cache.ExplicitKey(key)))
+				break
+			}
 			c.is("Delete", nil, x.Delete(obj))
-			delete(m, key)
 			rv = obj.ResourceVersion
 		case 3:
 			list, want := []any{}, map[string]string{}
@@ -126,6 +129,8 @@ func indexers(c *check) {
 		case 6:
 			got, exists, err := x.Get(obj)
 			c.is("Get", fmt.Sprint(m[key], m[key] != "", nil), fmt.Sprint(map[bool]string{true: text(got)}[exists], exists, err))
+			got, exists, err = x.Get(cache.ExplicitKey(key))
+			c.is("Get of a key alone", fmt.Sprint(m[key], m[key] != "", nil), fmt.Sprint(map[bool]string{true: text(got)}[exists], exists, err))
 			got, exists, err = x.Get(0)
 			c.is("Get of what has no key", fmt.Sprint(nil, false, true), fmt.Sprint(got, exists, err != nil))
 		}

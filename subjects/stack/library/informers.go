@@ -15,6 +15,7 @@ import (
 func assembled(c *check) {
 	d := &informer.MutationDetector{}
 	period := []time.Duration{0, 10 * time.Second, time.Minute}[c.IntN(3)]
+	usual := period
 	o := informer.InformerOptions{MutationDetector: d, ResyncPeriod: period}
 	seen := len(keys)
 	if c.oneIn(2) {
@@ -50,6 +51,7 @@ func assembled(c *check) {
 	late, err := i.AddHandler(h, informer.ListenerOptions{}, start)
 	c.is("AddHandler of an informer that runs", nil, err)
 	c.is("what a late handler is told of the store", stored, late.Len())
+	c.is("how often a handler is resynced that does not say so", usual, late.ResyncPeriod())
 	for stepped := true; stepped; {
 		stepped, _ = i.Controller.Step()
 	}

@@ -46,7 +46,7 @@ func processors(c *check) {
 		if c.oneIn(4) { // the informer's own, whatever others have asked for
 			o.ResyncPeriod, requested = nil, usual
 		}
-		l, err := p.AddListener(cache.ResourceEventHandlerFuncs{}, o, now, []any{object("ns1/a", 1)})
+		l, err := p.AddListener(cache.ResourceEventHandlerFuncs{}, o, now, []any{object("ns1/a", 1), "what has no key"})
 		c.is("AddListener", nil, err)
 		if requested > 0 {
 			requested = max(requested, time.Second)
@@ -65,7 +65,7 @@ func processors(c *check) {
 		m.period = effective(m.requested)
 		m.next = now.Add(m.period)
 		if started {
-			m.pending, m.initial = []string{"add ns1/a@1"}, []bool{true}
+			m.pending, m.initial = []string{"add ns1/a@1", "add what has no key"}, []bool{true, true}
 		}
 		all = append(all, m)
 	}
@@ -109,6 +109,38 @@ func processors(c *check) {
 	c.ends(p, all)
 }
 
+// flooded has so much wait for a handler that its ring is given up once it is empty, and not before.
+func (c *check) flooded() {
+	if !c.oneIn(6) {
+		return
+	}
+	p, got := &informer.Processor{}, 0
+	l, err := p.AddListener(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { got++ }}, informer.ListenerOptions{}, start, nil)
+	c.is("AddListener", nil, err)
+	p.Start()
+	for n := range 40 { // two wait at a time, wherever in the ring
+		p.Distribute(informer.Notification{Type: informer.NotifyAdd, New: object("ns1/a", n)})
+		p.Distribute(informer.Notification{Type: informer.NotifyAdd, New: object("ns1/b", n)})
+		l.Begin()
+		c.is("Peek behind a call in flight", text(object("ns1/b", n)), text(l.Peek().New))
+		l.Finish()
+		l.Deliver()
+		if n%3 == 0 { // so that the places move
+			p.Distribute(informer.Notification{Type: informer.NotifyAdd, New: object("ns2/a", n)})
+			l.Deliver()
+		}
+	}
+	got = 0
+	many := 1025 + c.IntN(8)
+	note := informer.Notification{Type: informer.NotifyAdd, New: object("ns1/a", 1)}
+	for range many {
+		p.Distribute(note)
+	}
+	for l.Deliver() {
+	}
+	c.is(fmt.Sprintf("how many of %d notifications that waited are delivered", many), many, got)
+}
+
 // starts starts a Processor that has a handler.
 func (c *check) starts(p *informer.Processor) {
 	c.is("AwaitsStart", true, p.AwaitsStart())
@@ -126,6 +158,7 @@ func (c *check) ends(p *informer.Processor, all []*listenerModel) {
 		c.is("Len of a listener after Stop", 0, m.l.Len())
 	}
 	c.calls()
+	c.flooded()
 }
 
 // calls are those of a handler.
@@ -148,8 +181,11 @@ func (c *check) calls() {
 func (c *check) distribute(p *informer.Processor, all []*listenerModel, n int) {
 	note := informer.Notification{Type: informer.NotifyUpdate, Key: "ns1/a", Old: object("ns1/a", n), New: object("ns1/a", n+c.IntN(2))}
 	same := text(note.Old) == text(note.New)
-	if c.oneIn(3) {
+	switch c.IntN(6) {
+	case 0, 1:
 		note, same = informer.Notification{Type: informer.NotifyAdd, Key: "ns1/b", New: object("ns1/b", n), IsInInitialList: c.oneIn(2)}, false
+	case 2: // what has no resourceVersion has changed
+		note.Old, note.New, same = "what has no metadata", "what has none either", false
 	}
 	p.Distribute(note)
 	for _, m := range all {
@@ -208,7 +244,7 @@ func (c *check) listener(m *listenerModel, synced bool) {
 		peeked = fmt.Sprintf("%v %s", next.Type, text(next.New))
 	}
 	c.is("Peek", strings.Join(m.pending[len(m.pending)-want:min(len(m.pending), len(m.pending)-want+1)], ""), peeked)
-	c.is("Removed", m.removed, m.l.Removed())
+	c.is("Removed, and a call in flight", [2]bool{m.removed, m.inFlight}, [2]bool{m.l.Removed(), m.l.InFlight() != nil})
 	if m.removed {
 		return
 	}

@@ -228,6 +228,28 @@ func realQueues(c *check) {
 	c.queue(m, func() informer.Queue { return informer.NewRealFIFO(o) })
 }
 
+// keyed is a queue that says what key something has.
+type keyed interface{ KeyOf(any) (string, error) }
+
+// keysOf asks a queue for the keys of deltas, and of what stands for an object.
+func (c *check) keysOf(q informer.Queue) {
+	k, ok := q.(keyed)
+	if !ok {
+		return
+	}
+	deltas := cache.Deltas{{Type: cache.Added, Object: object("ns1/a", 1)}, {Type: cache.Deleted, Object: cache.DeletedFinalStateUnknown{Key: "ns2/b"}}}
+	for _, of := range []struct {
+		obj  any
+		want string
+	}{{object("ns1/a", 1), "ns1/a"}, {deltas, "ns2/b"}, {deltas[:1], "ns1/a"}, {deltas[1], "ns2/b"}, {cache.ExplicitKey("ns2/a"), "ns2/a"}} {
+		key, err := k.KeyOf(of.obj)
+		c.is(fmt.Sprintf("the error of KeyOf a %T", of.obj), nil, err)
+		c.is(fmt.Sprintf("KeyOf a %T", of.obj), of.want, key)
+	}
+	_, err := k.KeyOf(cache.Deltas{})
+	c.is("KeyOf no deltas: there is an error", true, err != nil)
+}
+
 // queue holds a queue against the model. Its store may hold something before the first list, as that of an informer which starts again does.
 func (c *check) queue(m *queueModel, make func() informer.Queue) {
 	for _, key := range keys {
@@ -236,6 +258,7 @@ func (c *check) queue(m *queueModel, make func() informer.Queue) {
 		}
 	}
 	q := make()
+	c.keysOf(q)
 	if c.oneIn(2) {
 		c.list(m, q, 0)
 	}

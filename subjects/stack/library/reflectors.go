@@ -218,8 +218,13 @@ func (r *reflected) sleeps() {
 
 // wakes lets the pause end.
 func (r *reflected) wakes() {
+	want := r.Want().Until
+	if resync, runs := r.NextResync(); runs && resync.Before(want) {
+		want = resync
+	}
 	at, any := r.NextTime()
-	r.is("NextTime of a pause: there is one, which is not too late", true, any && !at.After(r.Want().Until))
+	r.is("NextTime of a pause", want, at)
+	r.is("NextTime of a pause: there is one", true, any)
 	r.now = r.Want().Until
 	r.OnTime(r.now)
 }

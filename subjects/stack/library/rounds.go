@@ -3,6 +3,7 @@ package library
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -29,7 +30,11 @@ func (c *check) pages() {
 		last := rv
 		if pages {
 			limit := r.Want().Options.Limit
-			r.OnPage(nil, rv, "next", nil)
+			var remaining *int64 // whatever a server says there is
+			if more := []int64{-1, 0, 7, math.MaxInt64}[c.IntN(4)]; c.oneIn(2) {
+				remaining = &more
+			}
+			r.OnPage(nil, rv, "next", remaining)
 			o := r.Want().Options
 			c.is("the request for the next page", fmt.Sprintf("%q next %d", "", limit), fmt.Sprintf("%q %s %d", o.ResourceVersion, o.Continue, o.Limit))
 			last += "9" // a page may be of a later state, and counts as that of the first
@@ -148,17 +153,35 @@ func (c *check) unordered() {
 	c.is("the revisions that somebody is told who follows them", []string{"7", "8", "9", "10"}, followed)
 }
 
+// later is the later of two times.
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
 // backoffs compute the pauses of a Reflector's rounds, which double up to half a minute, with up to as much again at random (I12).
 func (c *check) backoffs() {
 	b := informer.NewBackoff(informer.BackoffOptions{}, start)
-	now, longest := start, 800*time.Millisecond
-	for range 9 {
+	now, since, longest := start, start, 800*time.Millisecond
+	for range 12 {
+		switch c.IntN(6) {
+		case 0:
+			now = later(now, since.Add(2*time.Minute))
+		case 1:
+			now = later(now, since.Add(2*time.Minute+1))
+		default:
+			now = now.Add(time.Second)
+		}
+		if now.Sub(since) > 2*time.Minute {
+			since, longest = now, 800*time.Millisecond
+		}
 		random := c.Float64()
 		want := longest + time.Duration(random*float64(longest))
 		got := b.Next(now, random)
 		c.is("Next of a Backoff, to the millisecond", want.Round(time.Millisecond), got.Round(time.Millisecond))
 		longest = min(2*longest, 30*time.Second)
-		now = now.Add(time.Second)
 	}
 	c.is("Next of a Backoff that was not used for two minutes", 800*time.Millisecond, b.Next(now.Add(3*time.Minute), 0))
 }

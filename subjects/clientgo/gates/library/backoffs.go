@@ -1,9 +1,13 @@
 package library
 
 import (
+	"context"
 	"fmt"
+	"net/http"
+	"net/url"
 	"time"
 
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/flowcontrol"
 	clocktesting "k8s.io/utils/clock/testing"
 )
@@ -87,6 +91,50 @@ func (c *check) jittered(now *clocktesting.FakeClock, initial, longest time.Dura
 	now.Step(1)
 	b.GC()
 	c.is("Get of a Backoff with a function that says what has expired, a moment before and then", [2]time.Duration{before, 0}, [2]time.Duration{kept, b.Get("a")})
+}
+
+// urlBackoffs hold the backoff of a REST client against how often each of its servers has failed: one that is busy or broken is left alone for longer each
+// time, and one that answers anything else, or cannot be reached, is not.
+func (c *check) urlBackoffs() {
+	const initial, longest = time.Second, 8 * time.Second
+	now, m := clocktesting.NewFakeClock(time.Unix(1000, 0)), map[string]time.Duration{}
+	b := &rest.URLBackoff{Backoff: flowcontrol.NewFakeBackOff(initial, longest, now)}
+	urls := [...]*url.URL{
+		{Scheme: "http", Host: "one:80", Path: "/api/v1/pods"}, {Scheme: "http", Host: "one:80", Path: "/healthz"}, {Scheme: "http", Host: "two", RawQuery: "a=b"},
+	}
+	for range 24 {
+		u, code, err := urls[c.IntN(len(urls))], []int{0, 200, 301, 404, 429, 499, 500, 503, 429, 500}[c.IntN(10)], error(nil)
+		if code == 0 {
+			err = errNoNetwork
+		}
+		if code == 429 || code >= 500 {
+			m[u.Host] = min(max(2*m[u.Host], initial), longest)
+		} else {
+			delete(m, u.Host)
+		}
+		if c.IntN(2) == 0 {
+			b.UpdateBackoff(u, err, code)
+		} else {
+			b.UpdateBackoffWithContext(silent, u, err, code)
+		}
+		for _, u := range urls {
+			c.is(fmt.Sprintf("the backoff of %s after an answer %d", u, code), m[u.Host], b.CalculateBackoff(u))
+			c.is(fmt.Sprintf("the backoff of %s after an answer %d, with a context", u, code), m[u.Host], b.CalculateBackoffWithContext(silent, u))
+		}
+	}
+	disabled := &rest.URLBackoff{}
+	disabled.Disable()
+	disabled.UpdateBackoff(urls[0], nil, http.StatusInternalServerError)
+	c.is("the backoff of a server that fails, once that is disabled", time.Duration(0), disabled.CalculateBackoff(urls[0]))
+	before, after := c.waits(func() { b.SleepWithContext(silent, time.Minute) }, func() { now.Step(time.Minute) })
+	c.is("whether a REST client's backoff sleeps for a minute, and then", [2]bool{true, false}, [2]bool{before, after})
+	canceled, cancel := context.WithCancel(silent)
+	cancel()
+	c.returns("a sleep of nothing", func() { b.SleepWithContext(silent, 0); (&rest.NoBackoff{}).SleepWithContext(silent, 0) })
+	c.returns("a sleep of somebody who has gone", func() {
+		b.SleepWithContext(canceled, time.Minute)
+		(&rest.NoBackoff{}).SleepWithContext(canceled, time.Minute)
+	})
 }
 
 // sleeper is a clock that notes for how long it is slept by, and does so at once.

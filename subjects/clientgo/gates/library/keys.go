@@ -49,7 +49,21 @@ func (c *check) withoutKey() {
 		c.refused(call+" of a Heap that is closed", err)
 	}
 	c.is("IsClosed of a Heap that is", true, heap.IsClosed())
+	for name, q := range map[string]cache.Queue{ // the order does not matter: each is right or not
+		"a DeltaFIFO": cache.NewDeltaFIFOWithOptions(cache.DeltaFIFOOptions{KnownObjects: nameless{}}), "a RealFIFO": cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{KnownObjects: nameless{}}),
+	} {
+		c.refused("Resync of "+name+" whose store has what has no key", q.Resync())
+	}
 }
+
+// nameless is a store with an object that has no key.
+type nameless struct{}
+
+// ListKeys implements cache.KeyLister.
+func (nameless) ListKeys() []string { return []string{"c"} }
+
+// GetByKey implements cache.KeyGetter.
+func (nameless) GetByKey(string) (any, bool, error) { return "no object", true, nil }
 
 // keyError notes that an error is none of a key.
 func (c *check) keyError(call string, err error) {

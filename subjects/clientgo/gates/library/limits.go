@@ -133,6 +133,7 @@ func limiters(c *check) {
 	c.is("NumRequeues of a MaxOfRateLimiter, one of whose limiters has counted before", 2, both.NumRequeues("a"))
 	c.bucket()
 	c.backoffs()
+	c.urlBackoffs()
 	c.throttles()
 	c.extremes(exponential(), slow)
 }

@@ -103,22 +103,26 @@ func (c *check) functions(ctx context.Context, options metav1.ListOptions) {
 		called = append(called, call+" at "+o.ResourceVersion)
 		return errNoNetwork
 	}
-	lw := &cache.ListWatch{
+	plain := cache.ListWatch{
 		ListFunc:  func(o metav1.ListOptions) (runtime.Object, error) { return nil, note("list", o) },
 		WatchFunc: func(o metav1.ListOptions) (watch.Interface, error) { return nil, note("watch", o) },
 	}
-	if c.IntN(2) == 0 {
-		lw = &cache.ListWatch{
-			ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-				return nil, note(fmt.Sprint("list for ", ctx.Value(caller{})), o)
-			},
-			WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-				return nil, note(fmt.Sprint("watch for ", ctx.Value(caller{})), o)
-			},
-		}
+	contextual := cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			return nil, note(fmt.Sprint("list for ", ctx.Value(caller{})), o)
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			return nil, note(fmt.Sprint("watch for ", ctx.Value(caller{})), o)
+		},
 	}
-	with, nobody := map[bool]string{true: " for me"}[lw.ListFunc == nil], map[bool]string{true: " for <nil>"}[lw.ListFunc == nil]
-	c.asks(ctx, lw, options, func(call string, watches, withContext bool) {
+	lw, with, nobody := plain, "", ""
+	switch c.IntN(3) {
+	case 0:
+		lw, with, nobody = contextual, " for me", " for <nil>"
+	case 1: // both, of which each call takes its own
+		lw.ListWithContextFunc, lw.WatchFuncWithContext, with = contextual.ListWithContextFunc, contextual.WatchFuncWithContext, " for me"
+	}
+	c.asks(ctx, &lw, options, func(call string, watches, withContext bool) {
 		want := map[bool]string{true: "watch", false: "list"}[watches] + map[bool]string{true: with, false: nobody}[withContext] + " at " + options.ResourceVersion
 		c.is("what "+call+" calls", []string{want}, called)
 		called = nil

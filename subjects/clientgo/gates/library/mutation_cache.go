@@ -89,6 +89,24 @@ func mutationCache(c *check) {
 		c.follows()
 	}
 	c.repeatedValue()
+	c.unindexable()
+}
+
+// unindexable writes an object of which an index function knows nothing to say: the others are found.
+func (c *check) unindexable() {
+	backing := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{"even": func(obj any) ([]string, error) {
+		if o := obj.(*metav1.PartialObjectMetadata); o.ResourceVersion == "7" {
+			return nil, errNoNetwork
+		}
+		return []string{"yes"}, nil
+	}})
+	s := cache.NewIntegerResourceVersionMutationCache(klog.Background(), backing, backing, time.Hour, true)
+	for n, key := range []string{"ns1/a", "ns1/b", "ns2/a"} {
+		s.Mutation(object(key, 6+n))
+	}
+	found, err := s.ByIndex("even", "yes")
+	c.no("ByIndex", err)
+	c.is("what ByIndex finds beside an object for which its function fails", []string{"ns1/a@6", "ns2/a@8"}, sorted(texts(found)))
 }
 
 // fills writes one object more than a mutation cache keeps that was not told how many those are.
@@ -134,6 +152,9 @@ func (c *check) follows() {
 	c.no("Add", backing.Add(seen))
 	s.Mutation(written)
 	finds(" at the same version", seen)
+	c.no("Delete", backing.Delete(seen))
+	finds(" that the store had at the same version, and has lost since", nil)
+	c.no("Add", backing.Add(seen))
 	newer := object("ns1/a", 6)
 	s.Mutation(newer)
 	s.Mutation(written)

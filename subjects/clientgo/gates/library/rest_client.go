@@ -22,13 +22,14 @@ import (
 type requestKind int
 
 const (
-	asObject requestKind = iota
+	asObject   requestKind = iota
+	asWhatever             // an object of the type that comes
 	asBytes
 	asStream
 	asWatch
 )
 
-var requestKinds = [...]string{"Do", "DoRaw", "Stream", "Watch"}
+var requestKinds = [...]string{"Do", "Do with Get", "DoRaw", "Stream", "Watch"}
 
 // requested is a request, and the model of what becomes of it.
 type requested struct {
@@ -38,12 +39,13 @@ type requested struct {
 	body   string // "" for none
 	reader bool   // the body is a reader, which is read once
 	most   int    // how often it is made again
+	timed  bool   // it has a timeout
 }
 
 // restClients make a request of a server of which little goes well: it is made again where that is safe, after the pause that the server asks for, and in
 // the end there is an answer or an error that says why not.
 func restClients(c *check) {
-	for range 16 {
+	for range 20 {
 		r := c.request()
 		calls := 1
 		if !r.reader && r.kind < asStream {
@@ -56,7 +58,7 @@ func restClients(c *check) {
 		for range calls {
 			ctx := context.WithValue(silent, caller{}, "me")
 			ctx, r.cancel = context.WithCancel(ctx)
-			r.seen, r.attempts, r.waits = nil, 0, 0
+			r.seen, r.attempts, r.waits, r.last = nil, 0, 0, nil
 			want, ends := r.model()
 			got := "a call that does not return"
 			if !c.returns("a "+requestKinds[r.kind]+" request", func() { got = r.make(ctx, made) }) {
@@ -68,6 +70,7 @@ func restClients(c *check) {
 			if r.kind != asStream {
 				c.is("how many bodies of answers that are not wanted a "+requestKinds[r.kind]+" request leaves unread", 0, r.unread)
 			}
+			c.is("how many long answers a "+requestKinds[r.kind]+" request reads on before it is made again", 0, r.overread)
 			r.cancel()
 		}
 		cancel()
@@ -83,14 +86,15 @@ func (r *requested) plan() string {
 			all = append(all, a.lost.Error())
 			continue
 		}
-		all = append(all, strings.TrimSpace(fmt.Sprint(a.code, " ", a.after)))
+		all = append(all, strings.TrimSpace(fmt.Sprint(a.code, " ", a.after))+map[bool]string{true: " with a warning"}[a.warns])
 	}
 	return fmt.Sprintf("%q, %d retries, canceled with %d, limited at %d", all, r.most, r.cancels, r.limited)
 }
 
 // request draws one.
 func (c *check) request() *requested {
-	r := &requested{restServer: &restServer{}, kind: requestKind(c.IntN(4)), method: http.MethodGet, most: c.IntN(4)}
+	r := &requested{restServer: &restServer{}, kind: requestKind(c.IntN(5)), method: http.MethodGet, most: c.IntN(4), timed: c.IntN(3) == 0}
+	r.wants = func(a answer) bool { return a.lost.error == nil && r.takes(a.code) }
 	if r.kind != asWatch && c.IntN(3) == 0 {
 		r.method, r.body, r.reader = http.MethodPost, "a body", c.IntN(2) == 0
 	}
@@ -121,21 +125,36 @@ func (c *check) badAnswer() answer {
 		return answer{lost: losses[c.IntN(len(losses))]}
 	}
 	code := []int{429, 500, 503, 404, 409, 410}[c.IntN(6)]
-	a := answer{code: code, after: []string{"", "1", "3", "1", "3", "soon"}[c.IntN(6)], body: statusJSON(code), ends: io.EOF}
-	if c.IntN(4) == 0 {
-		a.body, a.plain = said(code), true
+	a := answer{code: code, after: []string{"", "0", "1", "3", "1", "3", "soon"}[c.IntN(7)], body: statusJSON(code), ends: io.EOF, warns: c.IntN(2) == 0}
+	switch c.IntN(8) {
+	case 0, 1:
+		a.body, a.plain = said(code)+"\nand more\n", true
+	case 2:
+		a.body = "" // which says nothing
+	}
+	a.untyped = !a.plain && c.IntN(4) == 0
+	if a.body != "" && c.IntN(6) == 0 {
+		a.body += strings.Repeat(" ", 2*restSlurp)
 	}
 	return a
 }
 
 func (c *check) goodAnswer(kind requestKind) answer {
-	a := answer{code: http.StatusOK, body: `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"1"}}`, ends: io.EOF}
-	if kind == asWatch {
+	a := answer{code: http.StatusOK, body: `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"1"}}`, ends: io.EOF, warns: c.IntN(2) == 0}
+	if c.IntN(3) == 0 {
+		a.code = []int{http.StatusCreated, http.StatusPartialContent}[c.IntN(2)]
+	}
+	switch {
+	case kind == asWatch:
 		a.body = ""
 		for range c.IntN(3) {
-			a.body += `{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"1"}}}` + "\n"
+			a.body += frameJSON[c.IntN(len(frameJSON))] + "\n"
 		}
 		a.body += []string{"", "", `{"type":"ADDED","object":{"kind":"Unknown","apiVersion":"v1"}}`, `{"type":"ODD","object":{"kind":"Pod","apiVersion":"v1"}}`}[c.IntN(4)]
+	case kind < asBytes && c.IntN(4) == 0:
+		a.body = []string{successJSON, statusJSON(http.StatusConflict)}[c.IntN(2)]
+	default:
+		a.untyped = c.IntN(4) == 0
 	}
 	if c.IntN(4) == 0 {
 		a.ends = io.ErrUnexpectedEOF
@@ -143,18 +162,33 @@ func (c *check) goodAnswer(kind requestKind) answer {
 	return a
 }
 
+// successJSON is a status of a request that succeeded, which is no error.
+const successJSON = `{"kind":"Status","apiVersion":"v1","status":"Success"}`
+
+// frameJSON are events of a watch that can be read.
+var frameJSON = [...]string{
+	`{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"1"}}}`,
+	`{"type":"MODIFIED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"1"}}}`,
+	`{"type":"DELETED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"1"}}}`,
+	`{"type":"BOOKMARK","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"1"}}}`,
+	`{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","code":410}}`,
+}
+
 // build makes the request, for a client of its own.
 func (r *requested) build(c *check) (*rest.Request, func()) {
 	scheme, group := runtime.NewScheme(), schema.GroupVersion{Version: "v1"}
 	scheme.AddKnownTypeWithName(group.WithKind("Pod"), &metav1.PartialObjectMetadata{})
 	metav1.AddToGroupVersion(scheme, group)
-	client, err := rest.RESTClientFor(&rest.Config{Host: "http://server", APIPath: "/api", RateLimiter: r.restServer, Transport: r.restServer, ContentConfig: rest.ContentConfig{
+	client, err := rest.RESTClientFor(&rest.Config{Host: "http://server", APIPath: "/api", RateLimiter: r.restServer, Transport: r.restServer, WarningHandlerWithContext: r.restServer, ContentConfig: rest.ContentConfig{
 		GroupVersion: &group, NegotiatedSerializer: serializer.NewCodecFactory(scheme).WithoutConversion(),
 	}})
 	if c.no("RESTClientFor", err); err != nil {
 		return nil, nil
 	}
-	made := client.Verb(r.method).Resource("pods").BackOffWithContext(r.restServer)
+	made := client.Verb(r.method).Resource("pods").Name("a").BackOffWithContext(r.restServer)
+	if r.timed {
+		made.Timeout(time.Minute)
+	}
 	switch {
 	case r.most == 0 && len(r.answers)%2 == 0:
 		made.MaxRetries(-1) // as good as none
@@ -179,6 +213,15 @@ func (r *requested) make(ctx context.Context, made *rest.Request) string {
 			return r.failure(err)
 		}
 		return into.Name
+	case asWhatever:
+		obj, err := made.Do(ctx).Get()
+		if err != nil {
+			return r.failure(err)
+		}
+		if status, ok := obj.(*metav1.Status); ok {
+			return status.Status
+		}
+		return text(obj)
 	case asBytes:
 		raw, err := made.DoRaw(ctx)
 		if err != nil {
@@ -225,9 +268,12 @@ func (r *requested) failure(err error) string {
 	var status apierrors.APIStatus
 	switch {
 	case errors.As(err, &status):
-		is += fmt.Sprint(status.Status().Code)
-		if strings.HasPrefix(message, "a server says") {
-			is += " " + message
+		s := status.Status()
+		is += fmt.Sprint(s.Code)
+		if d := s.Details; d != nil && len(d.Causes) == 1 {
+			is += fmt.Sprintf(" of %s %s, which says %q, again in %d", d.Kind, d.Name, d.Causes[0].Message, d.RetryAfterSeconds)
+		} else {
+			is += " " + s.Message
 		}
 	case errors.Is(err, errLimit):
 		is += errLimit.Error()
@@ -240,6 +286,9 @@ func (r *requested) failure(err error) string {
 			if errors.Is(err, l.error) {
 				is += l.Error()
 			}
+		}
+		if _, code, ok := strings.Cut(message, ", got status: "); ok {
+			is += "status " + code
 		}
 	}
 	if before != "" {
@@ -284,6 +333,15 @@ func (c *check) paths() {
 	} {
 		c.refused("a request "+nowhere.call, nowhere.made.Do(silent).Error())
 		c.is("whether a request "+nowhere.call+" is sent", false, sent.last != nil)
+	}
+	nameless := func() *rest.Request { return client.Get().Resource("pods").Name("") }
+	_, raw := nameless().DoRaw(silent)
+	_, streamed := nameless().Stream(silent)
+	_, watched := nameless().Watch(silent)
+	for n, err := range []error{nameless().Do(silent).Error(), raw, streamed, watched} {
+		call := []string{"Do", "DoRaw", "Stream", "Watch"}[n] + " of an object without a name"
+		c.refused(call, err)
+		c.is("whether "+call+" is sent", false, errors.Is(err, errNoNetwork))
 	}
 	sent.last = nil
 	err = client.Get().Resource("pods").Timeout(time.Minute).Do(silent).Error()

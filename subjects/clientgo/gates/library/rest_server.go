@@ -40,9 +40,10 @@ type answer struct {
 	body  string
 	ends  error // how the body ends, io.EOF if all of it comes
 	plain bool  // the body is no JSON
-}
 
-func (a answer) ok() bool { return a.lost.error == nil && a.code == http.StatusOK }
+	untyped bool // without a content type, which is JSON then
+	warns   bool // with a warning
+}
 
 // said is what a status says, as a server sends it.
 func said(code int) string { return fmt.Sprintf("a server says %d", code) }
@@ -66,8 +67,15 @@ type restServer struct {
 
 	attempts, waits, open int
 	unread                int // how many answers that are not wanted were not read to their end, so that their connections are lost
+	overread              int // how many answers were read further than is worth a connection, although the request was made again then
 	seen                  []string
+
+	wants func(answer) bool // reports whether somebody else reads the answer
+	last  *restBody         // the body of the last answer
 }
+
+// restSlurp is how much of an answer that is not wanted is read, so that its connection can be used again.
+const restSlurp = 2 << 10
 
 func (s *restServer) note(format string, args ...any) {
 	s.seen = append(s.seen, fmt.Sprintf(format, args...))
@@ -84,6 +92,9 @@ func (s *restServer) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}
 	s.note("%s %s%s", r.Method, r.URL, sent)
+	if s.last != nil && s.last.read > restSlurp {
+		s.overread++
+	}
 	a := s.answers[min(s.attempts, len(s.answers)-1)]
 	if s.attempts++; s.attempts == s.cancels {
 		s.cancel()
@@ -92,8 +103,14 @@ func (s *restServer) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, a.lost.error
 	}
 	header := http.Header{"Content-Type": {"application/json"}}
-	if a.plain {
-		header.Set("Content-Type", "text/plain")
+	switch {
+	case a.plain:
+		header.Set("Content-Type", "text/plain; charset=utf-8")
+	case a.untyped:
+		header.Del("Content-Type")
+	}
+	if a.warns {
+		header.Set("Warning", `299 - "old"`)
 	}
 	if a.after != "" {
 		header.Set("Retry-After", a.after)
@@ -101,10 +118,11 @@ func (s *restServer) RoundTrip(r *http.Request) (*http.Response, error) {
 	s.open++
 	body := &restBody{Reader: strings.NewReader(a.body), ends: a.ends}
 	body.closed = func() {
-		if s.open--; !a.ok() && !body.over {
+		if s.open--; !s.wants(a) && !body.over && body.read < restSlurp {
 			s.unread++
 		}
 	}
+	s.last = body
 	return &http.Response{StatusCode: a.code, Header: header, Body: body, Request: r, ContentLength: -1}, nil
 }
 
@@ -113,12 +131,14 @@ type restBody struct {
 	io.Reader
 	ends   error
 	over   bool
+	read   int
 	closed func()
 }
 
 // Read implements io.Reader.
 func (b *restBody) Read(p []byte) (int, error) {
 	n, err := b.Reader.Read(p)
+	b.read += n
 	if err == io.EOF {
 		err, b.over = b.ends, true
 	}
@@ -136,7 +156,8 @@ func (b *restBody) Close() error {
 
 // Wait implements flowcontrol.RateLimiter.
 func (s *restServer) Wait(ctx context.Context) error {
-	s.note("limit for %v", ctx.Value(caller{}))
+	_, ends := ctx.Deadline()
+	s.note("limit for %v%s", ctx.Value(caller{}), map[bool]string{true: ", who does not wait for ever"}[ends])
 	if s.waits++; s.waits != s.limited {
 		return nil
 	}
@@ -173,7 +194,15 @@ func (s *restServer) UpdateBackoffWithContext(_ context.Context, _ *url.URL, err
 	s.note("answer %d, lost %t", code, err != nil)
 }
 
-var _ rest.BackoffManagerWithContext = &restServer{}
+// HandleWarningHeaderWithContext implements rest.WarningHandlerWithContext.
+func (s *restServer) HandleWarningHeaderWithContext(ctx context.Context, code int, _, text string) {
+	s.note("warning %d %s for %v", code, text, ctx.Value(caller{}))
+}
+
+var (
+	_ rest.BackoffManagerWithContext = &restServer{}
+	_ rest.WarningHandlerWithContext = &restServer{}
+)
 
 // retryAfter is the pause that an answer asks for, if the request is to be made again for it.
 func (a answer) retryAfter(again bool) (time.Duration, bool) {
