@@ -16,9 +16,9 @@ import (
 
 // How a server refuses a write whose resourceVersion is not the newest, and one that has none, of a resource that requires it.
 const (
-	stale     = "the object has been modified; please apply your changes to the latest version and try again"
-	versioned = "resourceVersion: Invalid value: "
-	missing   = ": must be specified for an update"
+	stale       = "the object has been modified; please apply your changes to the latest version and try again"
+	versioned   = "resourceVersion: Invalid value: "
+	unversioned = ": must be specified for an update"
 )
 
 // conflicts follows the writes that are refused for their resourceVersion since the faults stopped. An object that nobody changes has one newest version: whoever has been told of it, and still
@@ -72,7 +72,7 @@ func (c *conflicts) record(w property.World, r *sim.Record) {
 		case !is || c.o.Probing():
 		case strings.HasPrefix(r.Detail, "409 ") && strings.HasSuffix(r.Detail, stale):
 			c.refuse(w, r, to, false)
-		case strings.HasPrefix(r.Detail, "422 ") && strings.Contains(r.Detail, versioned) && strings.Contains(r.Detail, missing):
+		case strings.HasPrefix(r.Detail, "422 ") && strings.Contains(r.Detail, versioned) && strings.Contains(r.Detail, unversioned):
 			c.refuse(w, r, to, true)
 		case strings.HasPrefix(r.Detail, "2"):
 			delete(c.refused, to)
@@ -128,25 +128,23 @@ func (c *conflicts) end(w property.World, since time.Duration) *reports.Violatio
 	if len(c.refused) == 0 {
 		return nil
 	}
-	objects := inOrder(w)
+	there := map[string]bool{}
+	for _, s := range inOrder(w) {
+		there[s.key] = true
+	}
 	for _, to := range c.order {
-		for _, s := range objects {
-			if to.object != s.key {
-				continue
-			}
-			if v := c.judge(w, to, s, since); v != nil {
-				return v
-			}
+		if !there[to.object] || c.o.excepted(NameEndless, clientName(w, to.client), to.object) {
+			continue
+		}
+		if v := c.judge(w, to, since); v != nil {
+			return v
 		}
 	}
 	return nil
 }
 
 // judge judges what a client has written of an object that is there.
-func (c *conflicts) judge(w property.World, to target, s stored, since time.Duration) *reports.Violation {
-	if c.o.excepted(NameEndless, clientName(w, to.client), s.key) {
-		return nil
-	}
+func (c *conflicts) judge(w property.World, to target, since time.Duration) *reports.Violation {
 	var late, without []reports.Evidence
 	var newest int64
 	for _, x := range c.refused[to] {
@@ -159,11 +157,11 @@ func (c *conflicts) judge(w property.World, to target, s stored, since time.Dura
 	is := func(all []reports.Evidence) bool { return len(all) >= fewestConflicts && endless(c.o, all) }
 	switch {
 	case is(late):
-		return &reports.Violation{Key: s.key, Because: few(late), Message: fmt.Sprintf(
+		return &reports.Violation{Key: to.object, Because: few(late), Message: fmt.Sprintf(
 			"%s writes %s with a resourceVersion that is not the newest, again and again: %d times since the faults stopped at %v it was told that the object has been modified. Nobody has changed it since, and the newest is RV %d, so what it writes is not what it is told",
 			clientName(w, to.client), to, len(late), span(since), newest)}
 	case is(without):
-		return &reports.Violation{Key: s.key, Because: few(without), Message: fmt.Sprintf(
+		return &reports.Violation{Key: to.object, Because: few(without), Message: fmt.Sprintf(
 			"%s writes %s without a resourceVersion, again and again: %d times since the faults stopped at %v it was told that there must be one. No retry changes that: write what was read, with its resourceVersion, or send a patch",
 			clientName(w, to.client), to, len(without), span(since))}
 	}
