@@ -1,9 +1,16 @@
 package simtest_test
 
 import (
+	"context"
+	"slices"
 	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/informersim/informersim/simtest"
+	"github.com/informersim/informersim/simtest/fault"
 )
 
 // What a controller writes only since the run has its informers list anew it has forgotten, whether a change or a failure.
@@ -40,6 +47,47 @@ func TestNoForgottenChangeSpares(t *testing.T) {
 	for name, c := range map[string]mirroring{"with a cache": {watches: true}, "without": {}, "by the clock": {watches: true, ensures: "backup"}} {
 		t.Run(name, func(t *testing.T) {
 			simtest.Run(t, simtest.Options{Seeds: seeds(40), Properties: simtest.WellBehaved()}, mirroringBody(c))
+		})
+	}
+}
+
+// What somebody deletes before its maker's cache has seen it, the cache never had: no handler is told.
+func TestNoForgottenChangeSparesWhatNoInformerTells(t *testing.T) {
+	only := slices.DeleteFunc(simtest.WellBehaved(), func(p simtest.Property) bool { return p.Name != simtest.NoForgottenChange })
+	for name, seen := range map[string]bool{"unseen": false, "seen": true} {
+		t.Run(name, func(t *testing.T) {
+			mistake := ""
+			if seen {
+				mistake = "drops tombstones"
+			}
+			found := simtest.Find(t, simtest.Options{Seeds: 1, Mix: "none", Properties: only}, func(env *simtest.Env) {
+				start := env.Now()
+				env.Go("mirrors", func(ctx context.Context) error {
+					return (&mirroring{mistake: mistake, watches: true}).run(ctx, env.RESTConfig("mirrors"))
+				})
+				env.Advance(time.Second)
+				blind := func() {
+					soon := env.Now().Sub(start)
+					env.Inject(fault.Fault{Kind: fault.List503, Target: "mirrors", Verb: "list", Resource: "secrets", Count: fault.Lasting, Until: soon + 20*time.Second})
+					env.Inject(fault.Fault{Kind: fault.Watch410, Target: "mirrors", Resource: "secrets"})
+					env.Advance(time.Second)
+				}
+				if !seen {
+					blind()
+				}
+				m := configMap("m", "")
+				m.Labels = map[string]string{"mirror": "yes"}
+				env.Create(m)
+				env.Advance(time.Second)
+				if seen {
+					blind()
+				}
+				env.Delete(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "m"}})
+				env.Advance(time.Minute)
+			})
+			if (found != nil) != seen {
+				t.Errorf("found %v", found)
+			}
 		})
 	}
 }

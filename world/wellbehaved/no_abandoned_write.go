@@ -80,7 +80,7 @@ func (a *abandonment) record(w property.World, r *sim.Record) *reports.Violation
 		}
 		a.fails(w, r, id, q)
 	case fakeapiserver.KindPage, fakeapiserver.KindFrame:
-		if again {
+		if again && r.Detail != "BOOKMARK" { // of which no handler is told
 			a.told[r.Actor] = reports.Because(r, "%s, whose watches the run has ended, is told anew of what there is", clientName(w, r.Actor))
 		}
 	case fakeapiserver.KindCommit:

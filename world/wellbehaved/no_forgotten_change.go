@@ -2,11 +2,13 @@ package wellbehaved
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kinds "k8s.io/apimachinery/pkg/types"
 
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/reports"
@@ -34,6 +36,7 @@ func noForgottenChange(o *Options) property.Property {
 			s := &overlooked{
 				o: o, underWay: newUnderWay[planned](o.Reconciles), due: map[way]time.Duration{}, gazette: newGazette(), known: map[followed]int64{}, newest: map[string]int64{},
 				active: map[sim.ActorID]time.Duration{}, changed: map[string]outside{}, told: map[sim.ActorID]reports.Evidence{}, writes: map[sentBy]string{}, failed: map[string]reports.Evidence{}, late: map[sim.ActorID]bool{},
+				had: map[cached]kinds.UID{}, gone: map[string]ended{},
 			}
 			return property.Checker{Record: s.record, End: func(property.World) *reports.Violation { return s.found }}
 		},
@@ -47,6 +50,18 @@ type planned struct{ is bool }
 type outside struct {
 	key string
 	reports.Evidence
+}
+
+// cached is the key of an object in a client's caches.
+type cached struct {
+	client sim.ActorID
+	key    string
+}
+
+// ended is an object that was deleted.
+type ended struct {
+	uid kinds.UID
+	by  sim.ActorID
 }
 
 // overlooked follows what controllers are told, and when they write.
@@ -63,6 +78,8 @@ type overlooked struct {
 	writes  map[sentBy]string                // in flight: "secrets create default/a"
 	failed  map[string]reports.Evidence      // the last answer to one, if that was an error
 	late    map[sim.ActorID]bool             // who had not been told of everything then
+	had     map[cached]kinds.UID             // which object of a name a client has been told of last
+	gone    map[string]ended                 // the last object of a key that was deleted
 	last    time.Duration                    // when somebody last changed something
 	looked  bool                             // at who had
 	over    bool                             // somebody has written since then
@@ -123,6 +140,7 @@ func (s *overlooked) restarts(client sim.ActorID, at time.Duration) {
 			delete(s.known, f)
 		}
 	}
+	maps.DeleteFunc(s.had, func(of cached, _ kinds.UID) bool { return of.client == client })
 }
 
 // tell notes that a client is told something of a resource.
@@ -130,9 +148,29 @@ func (s *overlooked) tell(w property.World, r *sim.Record, plural string) {
 	if f := (followed{r.Actor, strings.Clone(plural)}); r.RV > s.known[f] {
 		s.known[f] = r.RV
 	}
-	if s.looked && !s.over {
+	if page, is := r.Obj.(*fakeapiserver.Page); is {
+		for n, item := range page.Items {
+			s.caches(r.Actor, plural+" "+page.Keys[n], item)
+		}
+	} else if r.Key != "" {
+		s.caches(r.Actor, r.Key, r.Obj)
+	}
+	if s.looked && !s.over && r.Detail != "BOOKMARK" { // of which no handler is told
 		s.told[r.Actor] = reports.Because(r, "%s, whose watches the run has ended, is told of %s anew", clientName(w, r.Actor), plural)
 	}
+}
+
+// caches notes that a client is told of an object.
+func (s *overlooked) caches(client sim.ActorID, key string, obj any) {
+	if m := meta(obj); m != nil {
+		s.had[cached{client, strings.Clone(key)}] = m.GetUID()
+	}
+}
+
+// unseen reports whether an object is made in place of one that somebody else has deleted before its maker was told of it. Nothing tells it of the deletion then: for its informers nothing has changed.
+func (s *overlooked) unseen(r *sim.Record, x *write) bool {
+	last, is := s.gone[r.Key]
+	return is && r.Detail == "ADDED" && last.by != x.client && s.had[cached{x.client, r.Key}] != last.uid
 }
 
 func (s *overlooked) committed(w property.World, r *sim.Record) {
@@ -148,6 +186,9 @@ func (s *overlooked) committed(w property.World, r *sim.Record) {
 		s.over = true
 		s.found = s.judge(w, r, &x)
 	}
+	if m := meta(r.Obj); m != nil && r.Detail == "DELETED" {
+		s.gone[strings.Clone(r.Key)] = ended{m.GetUID(), x.client}
+	}
 	s.active[x.client], s.last = r.At, r.At
 	if x.role == Outside {
 		key := strings.Clone(r.Key)
@@ -161,7 +202,7 @@ func (s *overlooked) judge(w property.World, r *sim.Record, x *write) *reports.V
 	calm, _ := s.o.Calm()
 	told, is := s.told[x.client]
 	if x.role != Controller || x.request == nil || !is || s.late[x.client] || s.active[x.client] > calm+settled || s.last > observed-settled || x.request.At < observed || x.request.At > told.At+prompt ||
-		s.o.excepted(nameOverlooked, x.name, r.Key) {
+		s.unseen(r, x) || s.o.excepted(nameOverlooked, x.name, r.Key) {
 		return nil
 	}
 	if by := s.sent[sentBy{x.client, x.number}]; by != nil && by.is {
