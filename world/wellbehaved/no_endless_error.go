@@ -37,7 +37,7 @@ type Reconciles struct {
 // tells of reconciles, or the program logs their errors. An error that a refused request is the reason of is not judged, since the server's reason may be a good
 // one; nor is one that says that something is not found, as long as the object itself is there: who waits for another may do it so. What is never logged but within a
 // second of a controller's being told something is a handler's complaint of what it is told, which comes again with each list: a retry comes by itself, too. Of the server's reasons to refuse,
-// one is judged, and nobody need tell of it: a write that is stale for ever.
+// two are judged, and nobody need tell of them: a write that is stale for ever, and one that never has the resourceVersion that it needs.
 func noEndlessError(o *Options) property.Property {
 	return property.Property{
 		Name:      NameEndless,
