@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -39,57 +40,91 @@ func startChromium(t *testing.T) *chromium {
 	if path == "" {
 		t.Skip("there is no chromium here (Debian: apt-get install chromium)")
 	}
+	// Now and then a browser ends before it says a word, which tells nothing about the page.
+	for try := 1; ; try++ {
+		b, err := start(t, path)
+		if err == nil {
+			return b
+		}
+		if try == 3 {
+			t.Fatalf("no browser, in %d tries: %v", try, err)
+		}
+		t.Logf("the browser is started once more: %v", err)
+	}
+}
+
+// start starts a browser with an empty profile and opens a page in it.
+func start(t *testing.T, path string) (*chromium, error) {
 	profile, err := os.MkdirTemp("", "informersim-chromium-*")
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	// Its processes may end after it, so that what they leave does not fail the test.
 	t.Cleanup(func() { os.RemoveAll(profile) })
-	args := []string{"--headless", "--remote-debugging-pipe", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--disable-dev-shm-usage", "--user-data-dir=" + profile}
+	args := []string{"--headless", "--remote-debugging-pipe", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--disable-dev-shm-usage", "--user-data-dir=" + profile,
+		"--disable-background-networking", "--disable-component-update", "--disable-sync"} // it needs no network
 	if os.Getuid() == 0 {
 		args = append(args, "--no-sandbox") // which root cannot have
 	}
 	cmd := exec.Command(path, args...)
 	cmd.WaitDelay = 10 * time.Second
-	toRead, toWrite := pipe(t), pipe(t)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	toRead, err := pipe(t)
+	if err != nil {
+		return nil, err
+	}
+	toWrite, err := pipe(t)
+	if err != nil {
+		return nil, err
+	}
 	cmd.ExtraFiles = []*os.File{toRead[0], toWrite[1]} // its files 3 and 4
 	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	toRead[0].Close()
 	toWrite[1].Close()
-	t.Cleanup(func() {
+	end := sync.OnceValue(func() error {
 		// It ends with its pipe; if not, by force.
 		toRead[1].Close()
 		late := time.AfterFunc(10*time.Second, func() { cmd.Process.Kill() })
-		cmd.Wait()
-		late.Stop()
+		defer late.Stop()
+		return cmd.Wait()
 	})
+	t.Cleanup(func() { end() })
 	b := &chromium{t: t, in: toRead[1], out: bufio.NewReader(toWrite[0])}
 	var target struct{ TargetID string }
-	b.call("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
 	var session struct{ SessionID string }
-	b.call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &session)
+	err = b.try("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
+	if err == nil {
+		err = b.try("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &session)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w (%v); it said:\n%s", err, end(), said.String())
+	}
 	b.session = session.SessionID
 	for _, domain := range []string{"Runtime", "Log", "Page"} {
 		b.call(domain+".enable", nil, nil)
 	}
-	return b
+	return b, nil
 }
 
-func pipe(t *testing.T) [2]*os.File {
-	t.Helper()
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { r.Close(); w.Close() })
-	return [2]*os.File{r, w}
+func pipe(t *testing.T) (ends [2]*os.File, err error) {
+	ends[0], ends[1], err = os.Pipe()
+	t.Cleanup(func() { ends[0].Close(); ends[1].Close() })
+	return ends, err
 }
 
-// call calls a method and waits for its answer. What else the browser says meanwhile is noted.
+// call calls a method and waits for its answer.
 func (b *chromium) call(method string, params, result any) {
 	b.t.Helper()
+	if err := b.try(method, params, result); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// try calls a method and waits for its answer. What else the browser says meanwhile is noted.
+func (b *chromium) try(method string, params, result any) error {
 	b.id++
 	if params == nil {
 		params = map[string]any{}
@@ -100,15 +135,15 @@ func (b *chromium) call(method string, params, result any) {
 	}
 	text, err := json.Marshal(ask)
 	if err != nil {
-		b.t.Fatal(err)
+		return err
 	}
 	if _, err := b.in.Write(append(text, 0)); err != nil {
-		b.t.Fatalf("%s: %v", method, err)
+		return fmt.Errorf("%s: the browser does not read: %w", method, err)
 	}
 	for {
 		line, err := b.out.ReadBytes(0)
 		if err != nil {
-			b.t.Fatalf("%s: the browser has ended: %v", method, err)
+			return fmt.Errorf("%s: the browser has ended: %w", method, err)
 		}
 		var answer struct {
 			ID     int
@@ -118,7 +153,7 @@ func (b *chromium) call(method string, params, result any) {
 			Error  *struct{ Message string }
 		}
 		if err := json.Unmarshal(bytes.TrimSuffix(line, []byte{0}), &answer); err != nil {
-			b.t.Fatal(err)
+			return fmt.Errorf("%s: %w", method, err)
 		}
 		switch {
 		case answer.ID == 0:
@@ -127,14 +162,14 @@ func (b *chromium) call(method string, params, result any) {
 		case answer.ID != b.id:
 			continue
 		case answer.Error != nil:
-			b.t.Fatalf("%s: %s", method, answer.Error.Message)
+			return fmt.Errorf("%s: %s", method, answer.Error.Message)
 		}
 		if result != nil {
 			if err := json.Unmarshal(answer.Result, result); err != nil {
-				b.t.Fatalf("%s: %v", method, err)
+				return fmt.Errorf("%s: %w", method, err)
 			}
 		}
-		return
+		return nil
 	}
 }
 
