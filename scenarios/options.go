@@ -90,9 +90,11 @@ func (o *Options) transcript() bool { return o.StrategyName() == "fifo" && o.Mix
 // in a guided run, which a reducer may turn into one.
 func (o *Options) takesDefaults() bool { return o.transcript() || o.StrategyName() == Guided }
 
-// StrategyName is the name of the strategy, also where Strategy leaves it open.
+// StrategyName is the name of the strategy, also where Strategy leaves it open, or to the seed.
 func (o *Options) StrategyName() string {
 	switch {
+	case o.Strategy == Portfolio:
+		return StrategyOfSeed(o.Seed)
 	case o.Strategy != "":
 		return o.Strategy
 	case o.Mix != nil:

@@ -24,9 +24,6 @@ const ConvergenceTimeout = 25 * time.Minute
 // Run plays a scenario. An error means that the run failed (bad input, ctx done); what the stack under test does wrong is not an
 // error but part of the result, and the result is complete then. See ending.go for all the ways in which a run ends.
 func Run(ctx context.Context, s *Scenario, o Options) (*Result, error) {
-	if o.Strategy == Portfolio {
-		o.Strategy = StrategyOfSeed(o.Seed)
-	}
 	if o.Mix != nil {
 		drawn := o.Mix.Draw(o.Seed)
 		if o.StrategyName() == Exhaustive { // it has all kinds, one after the other

@@ -224,8 +224,7 @@ func (r *runner) runs(ctx context.Context, workers uint64) (one func(uint64) (*r
 	ask, end := func(seed uint64) (*answer, error) { return r.here(ctx, seed, r.tracePath(seed)) }, func() {}
 	if r.apart(workers) {
 		w := &worker{start: func() (*child, error) { return r.startChild(ctx) }}
-		strategy := r.strategyName()
-		ask, end = func(seed uint64) (*answer, error) { return r.askFor(ctx, w, seed, r.tracePath(seed), strategy) }, w.end
+		ask, end = func(seed uint64) (*answer, error) { return r.askFor(ctx, w, seed, r.tracePath(seed)) }, w.end
 	}
 	one = func(seed uint64) (*reports.Run, error) {
 		a, err := ask(seed)
@@ -237,23 +236,25 @@ func (r *runner) runs(ctx context.Context, workers uint64) (one func(uint64) (*r
 	return one, end, nil
 }
 
-// strategyName is what runs say of their strategy, which is the same for every seed.
-func (r *runner) strategyName() string {
-	o := r.options(0)
-	return o.StrategyName()
+// identified has what is known of the run of a seed before it is made.
+func (r *runner) identified(seed uint64) *reports.Run {
+	o := r.options(seed)
+	run := &reports.Run{Scenario: r.scenario.Name, Subject: r.subject.Name, Engine: r.subject.Engine, Seed: seed, Strategy: o.StrategyName()}
+	if r.mix != nil {
+		run.Mix = r.mix.Name
+	}
+	return run
 }
 
 // askFor has a child make the run of a seed, whose trace goes to path unless that is empty.
-func (r *runner) askFor(ctx context.Context, w *worker, seed uint64, path, strategy string) (*answer, error) {
-	a, err := w.ask(ctx, fmt.Sprintf("%d %q", seed, path), seed, r.commandLine(&reports.Run{Seed: seed, Strategy: strategy}))
+func (r *runner) askFor(ctx context.Context, w *worker, seed uint64, path string) (*answer, error) {
+	known := r.identified(seed)
+	a, err := w.ask(ctx, fmt.Sprintf("%d %q", seed, path), seed, r.commandLine(known))
 	if err != nil {
 		return nil, err
 	}
 	if run := a.Run; crashed(run) {
-		run.Scenario, run.Subject, run.Engine, run.Seed, run.Strategy = r.scenario.Name, r.subject.Name, r.subject.Engine, seed, strategy
-		if r.mix != nil {
-			run.Mix = r.mix.Name
-		}
+		run.Scenario, run.Subject, run.Engine, run.Seed, run.Strategy, run.Mix = known.Scenario, known.Subject, known.Engine, known.Seed, known.Strategy, known.Mix
 	}
 	return a, nil
 }
@@ -270,7 +271,7 @@ func (r *runner) alone() (*answer, error) {
 	}
 	w := &worker{c: c}
 	// A child that is interrupted still answers, and says so in its trace.
-	a, err := r.askFor(context.WithoutCancel(ctx), w, seed, path, r.strategyName())
+	a, err := r.askFor(context.WithoutCancel(ctx), w, seed, path)
 	w.end()
 	if ctx.Err() != nil {
 		return nil, ctx.Err()

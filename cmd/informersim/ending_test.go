@@ -56,7 +56,7 @@ func verdicts(t *testing.T) string {
 
 // A finding that does not repeat is a finding. The trace is kept of a run that has it, if one comes, and of one that has not.
 func TestFindingThatDoesNotRepeat(t *testing.T) {
-	const finding, other = "builtin-seed1.trace.jsonl ReplaceDeletesMissing", "builtin-seed1.differs.trace.jsonl pass"
+	const finding, other = "builtin-moody-seed1.trace.jsonl ReplaceDeletesMissing", "builtin-moody-seed1.differs.trace.jsonl pass"
 	for _, tt := range []struct {
 		name string
 		bad  func(run int) bool
@@ -104,7 +104,7 @@ func TestFindingByAnotherWay(t *testing.T) {
 	if got.code != exitBroken || !strings.Contains(got.stdout, "FAIL  NoPanic") || !strings.Contains(got.stdout, "Another way to the same end") {
 		t.Errorf("exit code %d: %s\n%s", got.code, got.stderr, got.stdout)
 	}
-	if kept := verdicts(t); kept != "builtin-seed1.trace.jsonl NoPanic" {
+	if kept := verdicts(t); kept != "builtin-moody-seed1.trace.jsonl NoPanic" {
 		t.Errorf("these traces are kept: %s", kept)
 	}
 }
@@ -129,7 +129,7 @@ func findingInARange(t *testing.T, flag string) {
 	if got.code != exitBroken || !strings.Contains(got.stdout, "NoPanic") || !strings.Contains(got.stdout+got.stderr, "None of them had this finding") {
 		t.Errorf("%s: exit code %d: %s\n%s", flag, got.code, got.stderr, got.stdout)
 	}
-	if kept := verdicts(t); kept != "builtin-seed1.differs.trace.jsonl pass" {
+	if kept := verdicts(t); kept != "builtin-moody-random-seed1.differs.trace.jsonl pass" {
 		t.Errorf("%s: these traces are kept: %s", flag, kept)
 	}
 }
@@ -141,7 +141,7 @@ func TestFindingWhoseTraceIsLost(t *testing.T) {
 	}
 	inTemp(t, nil)
 	withMoods(t, func(int) bool { return true })
-	if err := os.Mkdir("builtin-seed1"+traceSuffix, 0o777); err != nil { // in the place of the trace
+	if err := os.Mkdir("builtin-moody-seed1"+traceSuffix, 0o777); err != nil { // in the place of the trace
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"run", "--subject", "moody"}, {"run", "--subject", "moody", "--trace", "/dev/full"}} {
@@ -226,7 +226,7 @@ func TestVerifyTellsOfFindings(t *testing.T) {
 	if got.code != exitBroken || !strings.Contains(got.stdout, "FAIL  ReplaceDeletesMissing") || !strings.Contains(got.stderr, "not deterministic: ") {
 		t.Errorf("exit code %d: %s\n%s", got.code, got.stderr, got.stdout)
 	}
-	if kept := verdicts(t); kept != "builtin-seed1.run1.trace.jsonl pass, builtin-seed1.run2.trace.jsonl ReplaceDeletesMissing" {
+	if kept := verdicts(t); kept != "builtin-moody-seed1.run1.trace.jsonl pass, builtin-moody-seed1.run2.trace.jsonl ReplaceDeletesMissing" {
 		t.Errorf("these traces are kept: %s", kept)
 	}
 }
@@ -322,6 +322,22 @@ func TestInterruptWhileARunIsMadeAgain(t *testing.T) {
 		}
 		if files, _ := filepath.Glob("*" + traceSuffix); len(files) > 0 && readFile(t, files[0]) != kept {
 			t.Errorf("over %s: %s is the trace of half a run", before, files[0])
+		}
+	}
+}
+
+// A finding does not replace what the same seed has found in another way.
+func TestFindingsOfASeedAreKept(t *testing.T) {
+	inTemp(t, map[string]string{"wrong.sim": strings.ReplaceAll(small, "rv=1", "rv=2")})
+	withSubject(t, flawed())
+	want := 0
+	for _, args := range [][]string{{}, {"--subject", "flawed"}, {"--subject", "client-go"}} {
+		if got := command(t, append([]string{"run", "wrong.sim"}, args...)...); got.code != exitBroken {
+			t.Fatalf("%v: exit code %d: %s", args, got.code, got.stderr)
+		}
+		want++
+		if files, _ := filepath.Glob("wrong*-seed1" + traceSuffix); len(files) != want {
+			t.Errorf("after %d runs with a finding there are %q", want, files)
 		}
 	}
 }

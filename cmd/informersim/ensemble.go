@@ -91,7 +91,7 @@ func (r *runner) tracePath(seed uint64) string {
 	if r.flags.trace == "" {
 		return ""
 	}
-	return filepath.Join(r.flags.trace, fmt.Sprintf("%s-seed%d.trace.jsonl", r.scenario.Name, seed))
+	return filepath.Join(r.flags.trace, r.identified(seed).FileName()+traceSuffix)
 }
 
 // inOrder runs the seeds on all processors and yields the results in the order of seeds.

@@ -99,7 +99,7 @@ func tell(res *reports.Run, t *timeline.Timeline) []reports.Line {
 // repeat makes a failed run again, with a trace, and returns the trace of the finding, "" if there is none, and what is to be said
 // about it. If the run does not repeat, it is not deterministic: repeat also keeps the trace of a run of the seed that was another one.
 func (r *runner) repeat(res *reports.Run) (path string, notes []string) {
-	base := fmt.Sprintf("%s-seed%d", res.Scenario, res.Seed)
+	base := res.FileName()
 	path, differs := base+traceSuffix, base+".differs"+traceSuffix
 	alike := base + ".alike" + traceSuffix // breaks the same property at the end of another run
 	kept := map[string]string{}            // by path, the verdict

@@ -125,7 +125,7 @@ func TestImportRunReplay(t *testing.T) {
 			if got.code != exitOK || len(ran) != seeds {
 				t.Fatalf("exit code %d after %d seeds: %s", got.code, len(ran), got.stderr)
 			}
-			traces, err := filepath.Glob("traces/rec-seed*.trace.jsonl")
+			traces, err := filepath.Glob("traces/rec-default-seed*.trace.jsonl")
 			if err != nil || len(traces) != seeds {
 				t.Fatalf("%d traces, %v", len(traces), err)
 			}

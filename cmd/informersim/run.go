@@ -56,7 +56,8 @@ With -v, run prints what log, reconciles, requests and show say, even where FILE
 
 A run that takes longer than --timeout is not decided: its seed, step and virtual time are printed, and what it is doing. When
 something breaks, the trace is written (to --trace, or to SCENARIO-seedN.trace.jsonl in the current folder) and the command
-that replays it is printed.
+that replays it is printed. The subject, the fault mix and the strategy are in the name, too, where they are not the defaults
+stack, none, and fifo (random with a mix): gap-client-go-storm-seed7.trace.jsonl.
 
 With --shrink 30s the finding is shrunk first, and what is left is printed in its place and written to SCENARIO-seedN-min.trace.jsonl,
 and to SCENARIO-seedN-min.sim where that alone shows it.

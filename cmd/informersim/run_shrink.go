@@ -90,7 +90,7 @@ func shrunkWithin(ctx context.Context, limit time.Duration, f *minimal.Found) (*
 
 // showSmaller writes what is left of a run to files, and prints it, with the commands that repeat the run itself as well.
 func (r *runner) showSmaller(small *smaller, was reports.Report) error {
-	base := fmt.Sprintf("%s-seed%d-min", r.scenario.Name, was.Run.Seed)
+	base := was.Run.FileName() + "-min"
 	trace, script := r.traceTarget(base+traceSuffix), scenarioTarget("--shrink", base+".sim", r.flags.force, r.file, r.flags.mix)
 	trace.Flag = "--shrink"
 	if !small.Transcript() {

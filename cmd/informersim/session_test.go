@@ -42,8 +42,8 @@ func TestSession(t *testing.T) {
 	scenes := []scene{{"cat stale.sim", stale}}
 	for _, line := range []string{
 		"informersim run stale.sim --subject client-go",
-		"informersim explain stale-seed1.trace.jsonl",
-		"informersim replay stale-seed1.trace.jsonl",
+		"informersim explain stale-client-go-seed1.trace.jsonl",
+		"informersim replay stale-client-go-seed1.trace.jsonl",
 	} {
 		scenes = append(scenes, scene{line, command(t, strings.Fields(line)[1:]...).stdout})
 	}

@@ -24,7 +24,7 @@ func TestShrink(t *testing.T) {
 		t.Fatalf("exit code %d\n%s%s", found.code, found.stdout, found.stderr)
 	}
 	for _, args := range [][]string{
-		{"shrink", "builtin-seed" + seed[1] + ".trace.jsonl"},
+		{"shrink", globbed(t, "builtin-"+m.Name+"-default-seed*.trace.jsonl")},
 		{"shrink", "--subject", m.Name, "--seed", seed[1], "--fault-mix", "default", "-o", "small.sim", "--trace", "small.jsonl"},
 	} {
 		got := command(t, args...)
@@ -103,7 +103,7 @@ func TestShrinkInterrupted(t *testing.T) {
 	if got := command(t, "run", "--subject", "flawed", "--fault-mix", "default", "--seed", "1..3000"); got.code != exitBroken {
 		t.Fatalf("exit code %d: %s", got.code, got.stderr)
 	}
-	trace := globbed(t, "builtin-seed*.trace.jsonl")
+	trace := globbed(t, "builtin-flawed-default-seed*.trace.jsonl")
 	for wait := 5 * time.Millisecond; ; wait += 5 * time.Millisecond {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(wait, cancel)
@@ -159,7 +159,7 @@ func TestRunShrinks(t *testing.T) {
 	for _, seeds := range []string{"1..3000", ""} {
 		args := []string{"run", "--subject", "flawed", "--fault-mix", "default", "--shrink", "1m", "--seed", seeds}
 		if seeds == "" {
-			args[len(args)-1] = strings.TrimSuffix(strings.TrimPrefix(globbed(t, "builtin-seed*-min.trace.jsonl"), "builtin-seed"), "-min.trace.jsonl")
+			args[len(args)-1] = strings.TrimSuffix(strings.TrimPrefix(globbed(t, "builtin-flawed-default-seed*-min.trace.jsonl"), "builtin-flawed-default-seed"), "-min.trace.jsonl")
 		}
 		got := command(t, args...)
 		if got.code != exitBroken || !strings.Contains(got.stdout, "no single command, argument or pick can be removed") || !strings.Contains(got.stdout, "shrunk from 37 commands") {

@@ -80,7 +80,7 @@ func (v *verifier) broughtDown(out io.Writer, diff *difference, err error) error
 // keep writes both traces of a difference to files.
 func (v *verifier) keep(out io.Writer, d *difference) {
 	for n, trace := range [][]byte{d.left, d.right} {
-		path := fmt.Sprintf("%s-seed%d.run%d%s", v.runner.scenario.Name, d.seed, n+1, traceSuffix)
+		path := fmt.Sprintf("%s.run%d%s", v.runner.identified(d.seed).FileName(), n+1, traceSuffix)
 		if err := final(traceTarget(path, false, v.runner.file, v.runner.flags.mix)).Write(context.Background(), trace); err != nil {
 			v.runner.warn("a trace is not kept: %v", err)
 			continue

@@ -15,7 +15,7 @@ func (t *Timeline) Commands() []string {
 	if h.Subject == "simtest" {
 		return t.testCommands()
 	}
-	trace := reports.ShellPath(fmt.Sprintf("%s-seed%d.trace.jsonl", h.Scenario, h.Seed))
+	trace := reports.ShellPath(t.Run.FileName() + ".trace.jsonl")
 	if t.File != "" {
 		trace = reports.ShellPath(t.File)
 	}

@@ -26,7 +26,7 @@ func (o *Options) failure(ctx context.Context, s *scenarios.Scenario, run scenar
 	var trace bytes.Buffer
 	run.Trace = &trace
 	again, err := scenarios.Run(ctx, s, run)
-	file := filepath.Join(o.traces(), fmt.Sprintf("%s-%s-seed%d.trace.jsonl", s.Name, run.Subject.Name, run.Seed))
+	file := filepath.Join(o.traces(), res.FileName()+".trace.jsonl")
 	switch {
 	case err != nil:
 		report.Notes = append(report.Notes, fmt.Sprintf("there is no trace: made again, the run ended with %v", err))
