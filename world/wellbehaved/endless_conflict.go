@@ -3,7 +3,6 @@ package wellbehaved
 import (
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -62,8 +61,8 @@ func (c *conflicts) record(w property.World, r *sim.Record) {
 			c.learns(r.Actor, plural, r.RV)
 		}
 	case fakeapiserver.KindRequest:
-		if q := c.o.Sent(r.Actor, r.N); calm && q != nil && (q.Method == http.MethodPut || q.Method == http.MethodPatch) && !Bookkeeping(r.Key) && c.o.Role(r.Actor) == Controller {
-			c.sent[at] = target{r.Actor, objectOf(r), q.subresource(objectOf(r))}
+		if to, changes := c.o.changing(r); changes && calm {
+			c.sent[at] = to
 		}
 	case fakeapiserver.KindResponse:
 		to, is := c.sent[at]

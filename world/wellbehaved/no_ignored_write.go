@@ -60,8 +60,8 @@ func (s *ignoring) record(w property.World, r *sim.Record) *reports.Violation {
 	at := sentBy{r.Actor, r.N}
 	switch r.Kind {
 	case fakeapiserver.KindRequest:
-		if q := s.o.Sent(r.Actor, r.N); q != nil && (q.Method == http.MethodPut || q.Method == http.MethodPatch) && !Bookkeeping(r.Key) && s.o.Role(r.Actor) == Controller {
-			s.sent[at] = target{r.Actor, objectOf(r), q.subresource(objectOf(r))}
+		if to, changes := s.o.changing(r); changes {
+			s.sent[at] = to
 		}
 	case fakeapiserver.KindResponse:
 		to, is := s.sent[at]

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -60,6 +61,16 @@ func (q *Request) subresource(object string) string {
 		return ""
 	}
 	return path[at+len(name)-1:]
+}
+
+// changing returns what a controller's request is to change, if it is a PUT or a PATCH of more than bookkeeping.
+func (o *Options) changing(r *sim.Record) (target, bool) {
+	q := o.Sent(r.Actor, r.N)
+	if q == nil || q.Method != http.MethodPut && q.Method != http.MethodPatch || Bookkeeping(r.Key) || o.Role(r.Actor) != Controller {
+		return target{}, false
+	}
+	object := objectOf(r)
+	return target{r.Actor, object, q.subresource(object)}, true
 }
 
 // pluralOf returns the plural of a record's key.
