@@ -175,8 +175,11 @@ func keepGoing(seeds int, more ...string) []string {
 
 // An interrupted campaign that is resumed ends as one that was never interrupted, also where Ctrl-C comes during a search.
 func TestFuzzResumes(t *testing.T) {
-	for _, shrink := range []string{"0", "1m"} {
+	for _, shrink := range []string{"1m", "0"} {
 		t.Run("shrink "+shrink, func(t *testing.T) { resumes(t, shrink) })
+		if testing.Short() {
+			break // what comes next is the same with less in it
+		}
 	}
 }
 
