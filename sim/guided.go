@@ -3,6 +3,8 @@ package sim
 import (
 	"fmt"
 	"io"
+	"slices"
+	"time"
 )
 
 // A Pick is a choice of an earlier run, to be repeated if a matching choice is offered.
@@ -10,7 +12,8 @@ type Pick struct {
 	Actor  string
 	Kind   Kind
 	Target uint32
-	Draws  []uint64 // the random numbers that the step drew
+	Draws  []uint64      // the random numbers that the step drew
+	At     time.Duration // the virtual time after the step, for NewTimed
 }
 
 // Fault reports whether the choice is a fault.
@@ -31,7 +34,7 @@ func ReadPicks(r *TraceReader) ([]Pick, error) {
 		if !ok {
 			return picks, fmt.Errorf("step %d picks %q, a kind of choice unknown to this informersim", s.Step, s.Kind)
 		}
-		picks = append(picks, Pick{Actor: s.Actor, Kind: kind, Target: s.Target, Draws: s.draws})
+		picks = append(picks, Pick{Actor: s.Actor, Kind: kind, Target: s.Target, Draws: s.draws, At: time.Duration(s.At)})
 	}
 }
 
@@ -44,10 +47,23 @@ type Guided struct {
 	fifo    FIFO
 	stopped bool
 	draws   []uint64 // of the current pick
+
+	timed bool
+	late  []Pick // of a timed one: faults that were not offered when their turn came
 }
 
 // NewGuided returns a strategy that makes the picks. Where they have no random numbers left, those derive from the seed.
 func NewGuided(seed uint64, picks []Pick) *Guided { return &Guided{seed: seed, picks: picks} }
+
+// lateFor is how long after its time a fault of a timed strategy may still come.
+const lateFor = 10 * time.Second
+
+// NewTimed returns a strategy that makes the picks at their times. A pick whose time has not come waits for it, and a fault waits a little
+// longer for its chance. So the picks after one that is left out find a program that acts in real time, more or less, where they found it
+// before; NewGuided, for which they have an order only, would skip the most of them.
+func NewTimed(seed uint64, picks []Pick) *Guided {
+	return &Guided{seed: seed, picks: picks, timed: true}
+}
 
 // Bind sets the kernel that the strategy drives, in which it looks up the names of the picks.
 func (g *Guided) Bind(k *Kernel) { g.k = k }
@@ -60,16 +76,49 @@ func (g *Guided) StopFaults() { g.stopped = true }
 
 // Pick implements Strategy.
 func (g *Guided) Pick(r *Ready, step uint64) (Choice, error) {
+	var now time.Duration
+	if g.timed {
+		now = g.k.Elapsed()
+		if c, ok := g.findLate(r, now); ok {
+			return c, nil
+		}
+	}
 	for len(g.picks) > 0 {
 		p := &g.picks[0]
+		if g.timed {
+			advances := p.Kind.Class() == ClassTime
+			if !advances && now < p.At {
+				break
+			}
+			if advances && now >= p.At {
+				g.picks = g.picks[1:]
+				continue
+			}
+		}
 		g.picks = g.picks[1:]
 		if c, ok := g.find(r, p); ok {
 			g.draws = p.Draws
 			return c, nil
 		}
+		if g.timed && p.Fault() {
+			g.late = append(g.late, *p)
+		}
 	}
 	g.draws = nil
 	return g.fifo.Pick(r, step)
+}
+
+// findLate returns a fault that had no chance when its turn came.
+func (g *Guided) findLate(r *Ready, now time.Duration) (Choice, bool) {
+	g.late = slices.DeleteFunc(g.late, func(p Pick) bool { return now > p.At+lateFor })
+	for i := range g.late {
+		if c, ok := g.find(r, &g.late[i]); ok {
+			g.draws = g.late[i].Draws
+			g.late = slices.Delete(g.late, i, i+1)
+			return c, true
+		}
+	}
+	return Choice{}, false
 }
 
 // find returns the oldest choice that matches a pick. The sequence number is not compared: it depends on what came before.

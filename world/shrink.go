@@ -1,9 +1,11 @@
 package world
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/informersim/informersim/sim"
@@ -25,6 +27,8 @@ type shrinker struct {
 	maxSteps uint64
 	best     *outcome   // the simplest run so far
 	picks    []sim.Pick // with which it is made
+	timed    bool       // and whether these have their times
+	byTime   bool       // the run that is tried is made by time
 	failed   bool       // a run has spoilt the search
 }
 
@@ -80,9 +84,10 @@ func (s *shrinker) elsewhere(o *others, limit time.Duration) {
 
 // search reduces the picks of a run, and looks for the nearest run that passes.
 func (s *shrinker) search(res *outcome, picks []sim.Pick) {
+	timed := s.timed
 	s.reduce(picks)
 	if !s.isSimpler(res) {
-		s.best, s.picks = res, picks
+		s.best, s.picks, s.timed = res, picks, timed
 	}
 	if !s.failed {
 		s.twin(s.best, s.picks)
@@ -97,22 +102,84 @@ func (s *shrinker) isSimpler(than *outcome) bool {
 	return s.best.faults != than.faults || s.best.steps != than.steps || interleaves(&s.best.header) != interleaves(&than.header)
 }
 
-// reduce looks for few picks with which the run still breaks; the rest of the run follows fifo. Faults are removed first, then the
-// end.
+// reduce looks for few picks with which the run still breaks; the rest of the run follows fifo. In their times most faults can be left out without a change to what
+// the others meet; in their order, a fault may meet something earlier than it did, and need less.
 func (s *shrinker) reduce(picks []sim.Pick) {
+	s.byTime = s.timed
 	s.takeTurns(picks)
-	reducer := shrink.Reducer[sim.Pick]{Fails: s.breaks, Stop: s.over}
 	if s.over() || s.breaks(nil) {
 		return // it breaks without any of the picks
 	}
+	for _, s.byTime = range []bool{true, false} {
+		s.fewer(picks)
+	}
+}
+
+// fewer looks for fewer of these picks. Faults are removed first, then the end.
+func (s *shrinker) fewer(picks []sim.Pick) {
+	reducer := shrink.Reducer[sim.Pick]{Fails: s.breaks, Stop: s.over}
 	isFault := func(p sim.Pick) bool { return p.Fault() }
 	if calm := slices.DeleteFunc(slices.Clone(picks), isFault); !s.over() && s.breaks(calm) {
 		picks = calm
 	}
-	picks = reducer.Truncate(picks)
-	picks = reducer.ReduceOnly(picks, isFault)
-	picks = reducer.ReduceOnly(picks, func(p sim.Pick) bool { return !p.Fault() })
-	reducer.Truncate(picks)
+	picks = s.fewerKinds(s.halves(picks))
+	picks = reducer.TruncateCoarsely(picks, len(picks)/16)
+	for before := -1; len(picks) != before && !s.over(); { // with fewer of the others, a fault may be needed no more
+		before = len(picks)
+		picks = reducer.ReduceOnly(picks, isFault)
+		picks = reducer.ReduceOnly(picks, func(p sim.Pick) bool { return !p.Fault() })
+		picks = reducer.Truncate(picks)
+	}
+}
+
+// halves leaves out half of the faults, the earlier or the later ones, and again.
+func (s *shrinker) halves(picks []sim.Pick) []sim.Pick {
+	for shorter := true; shorter; {
+		faults := 0
+		for i := range picks {
+			if picks[i].Fault() {
+				faults++
+			}
+		}
+		shorter = false
+		for part := 0; part < 2 && !shorter && faults > 1 && !s.over(); part++ {
+			n := 0
+			half := slices.DeleteFunc(slices.Clone(picks), func(p sim.Pick) bool {
+				if !p.Fault() {
+					return false
+				}
+				n++
+				return (n > faults/2) == (part == 1)
+			})
+			if shorter = s.breaks(half); shorter {
+				picks = half
+			}
+		}
+	}
+	return picks
+}
+
+// fewerKinds leaves out all faults of a kind at once, the most frequent first: most have nothing to do with the failure, and that takes few runs.
+func (s *shrinker) fewerKinds(picks []sim.Pick) []sim.Pick {
+	count := map[sim.Kind]int{}
+	for i := range picks {
+		if picks[i].Fault() {
+			count[picks[i].Kind]++
+		}
+	}
+	kinds := slices.SortedFunc(maps.Keys(count), func(a, b sim.Kind) int {
+		return cmp.Or(cmp.Compare(count[b], count[a]), strings.Compare(a.String(), b.String()))
+	})
+	for _, k := range kinds {
+		if s.over() {
+			break
+		}
+		without := slices.DeleteFunc(slices.Clone(picks), func(p sim.Pick) bool { return p.Kind == k })
+		if s.breaks(without) {
+			picks = without
+		}
+	}
+	return picks
 }
 
 // takeTurns has goroutines run in the order in which they were woken, if the run breaks with that, too: then it is not about their interleaving.
@@ -133,13 +200,18 @@ func (s *shrinker) over() bool { return !s.r.host.Now().Before(s.deadline) || s.
 // breaks reports whether a run with these picks fails in the same way, and keeps it if it is simpler than the best.
 func (s *shrinker) breaks(picks []sim.Pick) bool {
 	s.left = s.deadline.Sub(s.r.host.Now())
-	res := s.play(source{header: s.header, picks: &picks, maxSteps: s.maxSteps})
+	res := s.play(s.source(picks, s.byTime))
 	s.failed = s.failed || s.spoils(res)
 	if !s.same(res) {
 		return false
 	}
 	if res.faults < s.best.faults || res.faults == s.best.faults && res.steps <= s.best.steps {
-		s.best, s.picks = res, slices.Clone(picks)
+		s.best, s.picks, s.timed = res, slices.Clone(picks), s.byTime
 	}
 	return true
+}
+
+// source is that of a run with these picks.
+func (s *shrinker) source(picks []sim.Pick, timed bool) source {
+	return source{header: s.header, picks: &picks, timed: timed, maxSteps: s.maxSteps}
 }

@@ -158,7 +158,7 @@ func cutOutcome(trace []byte) *outcome {
 func (s *shrinker) holds(o *others) bool {
 	o.close()
 	o.limit = hangOfOne
-	last := s.play(source{header: s.best.header, picks: new(slices.Clone(s.picks)), maxSteps: s.maxSteps})
+	last := s.play(source{header: s.best.header, picks: new(slices.Clone(s.picks)), timed: s.timed, maxSteps: s.maxSteps})
 	if !s.same(last) {
 		return false
 	}

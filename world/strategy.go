@@ -47,6 +47,9 @@ func (w *world) choose(s source) (tape sim.Tape, err error) {
 		return s.replay, nil
 	case s.picks != nil:
 		g := sim.NewGuided(w.seed, *s.picks)
+		if s.timed {
+			g = sim.NewTimed(w.seed, *s.picks)
+		}
 		w.strategy = g
 		return g, nil
 	}

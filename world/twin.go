@@ -27,7 +27,7 @@ func (s *shrinker) twin(res *outcome, picks []sim.Pick) {
 		if t.Tried == twinTries || s.over() {
 			break
 		}
-		other := s.play(source{header: s.header, picks: new(slices.Delete(slices.Clone(picks), n, n+1)), maxSteps: s.maxSteps})
+		other := s.play(s.source(slices.Delete(slices.Clone(picks), n, n+1), s.timed))
 		if s.failed = s.failed || s.spoils(other); s.failed {
 			break
 		}

@@ -78,6 +78,7 @@ type source struct {
 	header sim.Header
 	replay *sim.Replay // nil for a seed
 	picks  *[]sim.Pick // another run's, to be repeated where possible; nil for none
+	timed  bool        // the picks have their times, and not an order only
 
 	cut  bool          // the trace is of a run that was cut off, and is to go on from there
 	next *reports.Next // with this choice; nil for none

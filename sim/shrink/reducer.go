@@ -54,8 +54,11 @@ func (r *Reducer[T]) ReduceOnly(list []T, removable func(T) bool) []T {
 
 // Truncate cuts off the end of a failing list: half of it, then ever fewer elements. Unless the budget runs out, the last
 // element of the result cannot be removed.
-func (r *Reducer[T]) Truncate(list []T) []T {
-	for size := (len(list) + 1) / 2; size > 0 && !r.exhausted(); {
+func (r *Reducer[T]) Truncate(list []T) []T { return r.TruncateCoarsely(list, 1) }
+
+// TruncateCoarsely is Truncate that ends once fewer elements than that would be cut off: the last ones cost as many tries as the first.
+func (r *Reducer[T]) TruncateCoarsely(list []T, least int) []T {
+	for size := (len(list) + 1) / 2; size >= max(least, 1) && !r.exhausted(); {
 		if size <= len(list) {
 			if shorter := list[: len(list)-size : len(list)-size]; r.try(shorter) {
 				list = shorter

@@ -72,6 +72,14 @@ func TestTruncateKeepsTheBeginning(t *testing.T) {
 	}
 }
 
+// What is cut off coarsely is cut off in few tries, and as far as that goes.
+func TestTruncateCoarsely(t *testing.T) {
+	r := shrink.Reducer[int]{Fails: containing(0)}
+	if got := r.TruncateCoarsely(numbers(1000), 100); len(got) >= 200 || len(got) == 0 || r.Tries() > 8 {
+		t.Errorf("%d of 1000 are left after %d tries", len(got), r.Tries())
+	}
+}
+
 // What a caller keeps of a try is not overwritten by a later one, and neither is the list that it gave.
 func TestTriedListsAreNotChanged(t *testing.T) {
 	var kept, copies [][]int
