@@ -154,7 +154,7 @@ func (f *fuzzFlags) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	if f.out != "" {
-		if z.asked.Program, err = programDigest(version.Released(), version.Commit()); err != nil {
+		if z.asked.Program, err = programDigest(version.Released(), version.Sealed(), version.Commit()); err != nil {
 			return fmt.Errorf("--out: %w", err)
 		}
 	}
