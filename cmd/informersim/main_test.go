@@ -157,6 +157,9 @@ func TestBadInput(t *testing.T) {
 		{"import list.json --from list --redact all --keep-secrets", "error: --redact all and --keep-secrets exclude each other"},
 		{"import list.json --from list --keep-field spec.x", "error: --keep-field is for --redact all"},
 		{"import nothing.json --from list", "error: nothing.json: the recording cannot be opened: no such file or directory; check the path"},
+		{"run -", "error: -: there is no such file; for standard input, name /dev/stdin"},
+		{"replay -", "error: -: there is no such file; for standard input, name /dev/stdin"},
+		{"import - --from list", "error: -: the recording cannot be opened: no such file or directory; for standard input, name /dev/stdin"},
 		{"import folder --from list", "error: folder: it is a directory"},
 		{"version 3", `error: unknown command "3" for "informersim version"`},
 	} {
