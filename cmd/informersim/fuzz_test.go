@@ -551,6 +551,30 @@ func TestFuzzLosesNothingWithoutRoom(t *testing.T) {
 	}
 }
 
+// A summary does not say that results are in a folder that could not take them.
+func TestFuzzSaysWhatItCannotSave(t *testing.T) {
+	inTemp(t, nil)
+	const file = "out/campaign.json"
+	ended := make(chan outcome, 1)
+	go func() { ended <- command(t, "fuzz", "--out", "out", "--for", "3s", "--workers", "1") }()
+	for stop := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		if _, err := os.Stat(file); err == nil {
+			break
+		}
+		if time.Now().After(stop) {
+			t.Fatal("the campaign does not begin")
+		}
+	}
+	if err := errors.Join(os.Remove(file), os.Mkdir(file, 0o777)); err != nil { // where a file is needed
+		t.Fatal(err)
+	}
+	got := <-ended
+	if got.code != exitBadInput || !strings.Contains(got.stderr, "error: --out: ") || strings.Contains(got.stdout, "results in") ||
+		!strings.Contains(got.stdout, "      out lacks what could not be written: the same command with --resume goes on from what it has\n") {
+		t.Errorf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+}
+
 // Seeds without a verdict are named and left out; what else is found comes first.
 func TestFuzzGoesOnWithoutVerdicts(t *testing.T) {
 	inTemp(t, nil)
