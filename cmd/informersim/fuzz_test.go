@@ -232,7 +232,7 @@ func TestFuzzFindsAgainWhatIsGone(t *testing.T) {
 		t.Errorf("merge has exit code %d: %s", got.code, got.stderr)
 	}
 	got := command(t, args...)
-	if got.code != exitBroken || strings.Count(got.stderr, "are gone; making the run of seed ") != 2 {
+	if got.code != exitBroken || strings.Count(got.stderr, "are gone or cut short; making the run of seed ") != 2 {
 		t.Errorf("exit code %d: %s", got.code, got.stderr)
 	}
 	sameBut(t, "what goes on", campaignIn(t, "out"), before)
@@ -244,6 +244,15 @@ func TestFuzzFindsAgainWhatIsGone(t *testing.T) {
 	}
 	if got := command(t, args...); strings.Contains(got.stderr, "gone") {
 		t.Errorf("something is still gone: %s", got.stderr)
+	}
+	if err := os.WriteFile(trace, was[:len(was)/2], 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := command(t, "merge", "out", "--out", "sum"), fmt.Sprintf("%s was cut short: it has %d of %d bytes", trace, len(was)/2, len(was)); got.code != exitBadInput || !strings.Contains(got.stderr, want) {
+		t.Errorf("merge of half a trace has exit code %d: %s", got.code, got.stderr)
+	}
+	if got := command(t, args...); got.code != exitBroken || strings.Count(got.stderr, "are gone or cut short; making the run of seed ") != 1 {
+		t.Errorf("half a trace: exit code %d: %s", got.code, got.stderr)
 	}
 	if got := command(t, "merge", "out", "--out", "sum"); got.code != exitBroken {
 		t.Errorf("merge has exit code %d: %s", got.code, got.stderr)
