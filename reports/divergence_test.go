@@ -110,9 +110,10 @@ func TestDivergeShowsPartOfAStep(t *testing.T) {
 }
 
 func TestBuilds(t *testing.T) {
-	with := func(program, commit string) map[string]string {
-		return map[string]string{"informersim": program, "commit": commit, "client-go": "v0", "go": "go1"}
+	of := func(program, commit, client string) map[string]string {
+		return map[string]string{"informersim": program, "commit": commit, "client-go": client, "go": "go1"}
 	}
+	with := func(program, commit string) map[string]string { return of(program, commit, "v0") }
 	for _, tt := range []struct {
 		versions map[string]string
 		want     string
@@ -124,6 +125,10 @@ func TestBuilds(t *testing.T) {
 		{with("devel", "0123456789abcdef+dirty"), "informersim devel, commit 0123456789ab with local changes, client-go v0, go1", false},
 		{with("v1.2.3", ""), "informersim v1.2.3, client-go v0, go1", true},
 		{with("v1.2.4-0.2026-abc+dirty", ""), "informersim v1.2.4-0.2026-abc+dirty, client-go v0, go1", false},
+		{of("v1.2.3", "", "v0.37.2 replaced by ../client-go"), "informersim v1.2.3, client-go v0.37.2 replaced by ../client-go, go1", false},
+		{of("v1.2.3", "", "v0.37.2 replaced by my/fork v0.1.0-x"), "informersim v1.2.3, client-go v0.37.2 replaced by my/fork v0.1.0-x, go1", true},
+		{of("devel", "abc", "v0.37.2 in a vendor folder"), "informersim devel, commit abc, client-go v0.37.2 in a vendor folder, go1", false},
+		{of("devel", "abc", "(devel) in a go.work"), "informersim devel, commit abc, client-go (devel) in a go.work, go1", false},
 		{with("v1\x1b\n", ""), `informersim v1\u001b\n, client-go v0, go1`, true},
 	} {
 		if got := reports.Build(tt.versions); got != tt.want {

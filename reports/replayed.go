@@ -64,12 +64,15 @@ func Build(versions map[string]string) string {
 func short(commit string) string { return commit[:min(len(commit), 12)] }
 
 // SameBuild reports whether two programs are known to be the same, apart from the machine: the same commit or release without local
-// changes, and the same versions.
+// changes, and the same versions, with a client-go that was published.
 func SameBuild(a, b map[string]string) bool {
 	for _, key := range []string{VersionProgram, VersionCommit, VersionClient, VersionGo} {
 		if a[key] != b[key] || strings.HasSuffix(a[key], DirtySuffix) {
 			return false
 		}
+	}
+	if client := strings.Fields(a[VersionClient]); len(client) > 0 && !strings.HasPrefix(client[len(client)-1], "v") {
+		return false // it is that of a folder, whose name says nothing of what is in it
 	}
 	return a[VersionCommit] != "" || a[VersionProgram] != "devel" && a[VersionProgram] != ""
 }

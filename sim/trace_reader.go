@@ -24,6 +24,7 @@ type TraceReader struct {
 	next   []byte // a line read ahead
 	ended  bool   // the file ends without an end line
 	half   error  // and with half a line
+	over   bool   // its end line has been read
 	end    *TraceEnd
 	err    error // returned by Next from now on
 }
@@ -186,17 +187,28 @@ func (t *TraceReader) readEnd(line []byte) error {
 	if got := FormatHash(t.hash.hash); e.Hash != got {
 		return t.errorf("the end line's hash is %s, the lines before it give %s: the trace was edited or damaged", e.Hash, got)
 	}
-	last := t.line
-	switch _, err := t.readLine(maxTraceBytes); err.(type) {
-	case nil, *TraceError:
-		return t.errorAt(last+1, "there are lines after the end line")
-	default:
+	t.over = true
+	for {
+		last := t.line
+		line, err := t.readLine(maxTraceBytes)
+		switch err.(type) {
+		case nil:
+			if blank(line) { // an editor or a shell may have added it
+				continue
+			}
+			return t.errorAt(last+1, "there are lines after the end line")
+		case *TraceError:
+			return t.errorAt(last+1, "there are lines after the end line")
+		}
 		if err == io.EOF {
 			t.end = &e
 		}
 		return err
 	}
 }
+
+// blank reports whether nothing can be seen of a line.
+func blank(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 }
 
 // readLine returns the next line without its newline, or io.EOF. The slice is valid until the next call. A line longer than
 // limit bytes is an error.
@@ -223,7 +235,7 @@ func (t *TraceReader) readLine(limit int) ([]byte, error) {
 			// A version control system may have rewritten line endings.
 			return bytes.TrimSuffix(line[:len(line)-1], []byte("\r")), nil
 		case errors.Is(err, bufio.ErrBufferFull):
-		case err == io.EOF && len(line) == 0:
+		case err == io.EOF && (len(line) == 0 || t.over && blank(line)):
 			return nil, io.EOF
 		case err == io.EOF:
 			return nil, t.cutAt(t.line+1, CutInStep, "the trace is cut off in the middle of a line")

@@ -126,6 +126,9 @@ func TestTraceReaderSaysWhatIsWrongAndWhere(t *testing.T) {
 		{"lines after the end", text(good + "{}\n"), "9: there are lines after the end line"},
 		{"another trace after the end", text(good + good), "9: there are lines after the end line"},
 		{"half a line after the end", text(good + "x"), "9: there are lines after the end line"},
+		{"a line after blank ones after the end", text(good + "\n\n{}\n"), "11: there are lines after the end line"},
+		{"blank lines after the end", text(good + "\n \r\n\t\n"), ""},
+		{"half a blank line after the end", text(good + "\n  "), ""},
 
 		{"fine", text(good), ""},
 		{"lines that end as on Windows", text(strings.ReplaceAll(good, "\n", "\r\n")), ""},

@@ -20,3 +20,6 @@ func EnginePath() (string, error) {
 	defer e.release()
 	return e.cmd.Path, nil
 }
+
+// Vendored returns which release vendored files are of, and the clone that they are copies of.
+func Vendored() (release, source string) { return vendored() }

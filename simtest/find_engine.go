@@ -40,22 +40,35 @@ func ownVersion() (release, source string) {
 		return m[1], ""
 	}
 	if strings.Contains(file, "/vendor/"+ownModule+"/") {
-		return vendored(), ""
+		return vendored()
 	}
-	if root := filepath.Dir(filepath.Dir(file)); isFile(filepath.Join(root, "cmd", engineProgram, "main.go")) {
-		return wire.Devel, root
-	}
-	return wire.Devel, ""
+	return wire.Devel, cloneOf(filepath.Dir(file))
 }
 
-// vendored asks the go command for this module's version.
-func vendored() string {
-	out, err := exec.Command("go", "list", "-m", "-json", ownModule).Output()
-	var m struct{ Version string }
-	if err != nil || json.Unmarshal(out, &m) != nil || m.Version == "" {
-		return wire.Devel
+// cloneOf returns the folder of the clone that this module's folder is in, "" if it is in none.
+func cloneOf(folder string) string {
+	if root := filepath.Dir(folder); isFile(filepath.Join(root, "cmd", engineProgram, "main.go")) {
+		return root
 	}
-	return m.Version
+	return ""
+}
+
+// vendored asks the go command for this module's version, or the folder that the vendored files are copies of.
+func vendored() (release, source string) {
+	out, err := exec.Command("go", "list", "-m", "-json", ownModule).Output()
+	var m struct {
+		Version string
+		Replace *struct{ Version, Dir string }
+	}
+	switch {
+	case err != nil || json.Unmarshal(out, &m) != nil || m.Version == "":
+		return wire.Devel, ""
+	case m.Replace == nil:
+		return m.Version, ""
+	case m.Replace.Version != "":
+		return m.Replace.Version, ""
+	}
+	return wire.Devel, cloneOf(m.Replace.Dir)
 }
 
 func isFile(path string) bool {

@@ -1,6 +1,7 @@
 package simtest_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -77,6 +78,45 @@ func TestEngineThatIsOld(t *testing.T) {
 		}
 		if test.says > 0 {
 			wantIn(t, out, "simtest: the engine that INFORMERSIM names, "+old+", is older than ", "Build it anew, or unset INFORMERSIM")
+		}
+	}
+}
+
+// Vendored files are of the version that go.mod names, or of the clone that it replaces the module by, which has the engine's source.
+func TestVendoredVersion(t *testing.T) {
+	folder := t.TempDir()
+	const path = "github.com/informersim/informersim/simtest"
+	write := func(name, text string) {
+		t.Helper()
+		file := filepath.Join(folder, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, []byte(text), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	clone := filepath.Join(folder, "clone")
+	write("clone/cmd/informersim-apiserver/main.go", "package main\n")
+	write("clone/simtest/go.mod", "module "+path+"\n\ngo 1.25.0\n")
+	write("copy/go.mod", "module "+path+"\n\ngo 1.25.0\n")
+	t.Chdir(folder)
+	t.Setenv("GOFLAGS", "-mod=vendor")
+	t.Setenv("GOWORK", "off")
+	for _, test := range []struct{ replace, release, source string }{
+		{"", "v1.2.3", ""},
+		{" => ./clone/simtest", "devel", clone},
+		{" => ./copy", "devel", ""},
+		{" => example.com/fork/simtest v1.2.4", "v1.2.4", ""},
+	} {
+		module := "module example.com/user\n\ngo 1.25.0\n\nrequire " + path + " v1.2.3\n"
+		modules := "# " + path + " v1.2.3" + test.replace + "\n## explicit; go 1.25.0\n"
+		if test.replace != "" {
+			module += "\nreplace " + path + test.replace + "\n"
+			modules += "# " + path + test.replace + "\n"
+		}
+		write("go.mod", module)
+		write("vendor/modules.txt", modules)
+		release, source := simtest.Vendored()
+		if release != test.release || source != test.source {
+			t.Errorf("%q: the release is %q and the clone %q, want %q and %q", test.replace, release, source, test.release, test.source)
 		}
 	}
 }

@@ -109,7 +109,7 @@ func (f *bisectFlags) between() ([]releases.Release, error) {
 	if len(all) == 0 {
 		return nil, fmt.Errorf("there is no release from %s to %s", f.from, f.to)
 	}
-	if last := all[len(all)-1]; clientIsReplaced && last.Version == releases.BuiltIn {
+	if last := all[len(all)-1]; clientIsChanged && last.Version == releases.BuiltIn {
 		last.Version = ownCopy
 		all = append(all, last)
 	}
@@ -254,7 +254,7 @@ const ownCopy = "built-in"
 
 // subjectOf returns a release's kind of subject: this program's own, if that is the release as it is.
 func subjectOf(ctx context.Context, r releases.Release) (subjects.Kind, error) {
-	if r.Version == ownCopy || r.Version == releases.BuiltIn && !clientIsReplaced {
+	if r.Version == ownCopy || r.Version == releases.BuiltIn && !clientIsChanged {
 		return hardy(ctx, clientgo.Kind)
 	}
 	return guests.Kind(ctx, r.Subject(), stderrOf(ctx))

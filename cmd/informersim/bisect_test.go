@@ -35,8 +35,8 @@ func TestBisectOfOneRelease(t *testing.T) {
 
 // A changed copy of client-go is not taken for the release that it is a copy of: that is played in a guest, and the copy beside it.
 func TestBisectOfAChangedCopy(t *testing.T) {
-	clientIsReplaced = true
-	defer func() { clientIsReplaced = false }()
+	clientIsChanged = true
+	defer func() { clientIsChanged = false }()
 	f := bisectFlags{from: "v0.37"}
 	all, err := f.between()
 	if err != nil {

@@ -211,12 +211,23 @@ func (r *runner) apart(workers uint64) bool {
 
 // readTwice tells whether the files that describe the run can be read again.
 func (r *runner) readTwice() bool {
-	for _, file := range []string{r.file, r.flags.mix} {
-		if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
-			return false
+	return !readOnce(r.file) && !readOnce(r.flags.mix)
+}
+
+// readOnce tells whether a file is one that a second process does not find as it was: a pipe, such as a terminal's or a shell's.
+func readOnce(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.Mode().IsRegular() && !info.IsDir()
+}
+
+// refuseReadOnce is the error of a file among several that a command of more than one process cannot use, nil if there is none.
+func refuseReadOnce(command string, files ...string) error {
+	for _, path := range files {
+		if readOnce(path) {
+			return fmt.Errorf("%s: it is no regular file, and %s reads it in more than one process: write what is in it to a file first", path, command)
 		}
 	}
-	return true
+	return nil
 }
 
 // runs returns functions with which one of several workers makes its runs and ends.

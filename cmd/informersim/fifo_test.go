@@ -30,7 +30,6 @@ func TestInterruptEndsWaitsForFIFOs(t *testing.T) {
 		{"replay", "replay fifo", trace[:len(trace)/2]},
 		{"replay several", "replay fifo a.trace.jsonl", ""},
 		{"import", "import fifo --from list -o x.sim", `{"kind":"List",`},
-		{"verify", "verify fifo", "resource pods\n"},
 		{"diff", "diff fifo", "resource pods\n"},
 		{"mix", "run --fault-mix ./fifo", "rates:"},
 		{"trace", "run small.sim --seed 1 --trace fifo", ""},
@@ -122,6 +121,20 @@ func TestScenarioFromAPipe(t *testing.T) {
 		}
 		if inFile(string(gotTrace)) != string(wantTrace) || seeds == "5" && !strings.Contains(string(wantTrace), `{"end":"pass"`) {
 			t.Errorf("the traces differ")
+		}
+	}
+}
+
+// What makes its runs in several processes does not wait for a pipe that only one of them can read, such as standard input.
+func TestPipeForSeveralProcesses(t *testing.T) {
+	inTemp(t, map[string]string{"small.sim": small})
+	if err := syscall.Mkfifo("fifo", 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range []string{"verify fifo", "verify small.sim --fault-mix ./fifo", "fuzz --subject client-go fifo"} {
+		got := command(t, strings.Fields(args)...)
+		if got.code != exitBadInput || !strings.Contains(got.stderr, "fifo: it is no regular file, and ") || !strings.Contains(got.stderr, "to a file first") {
+			t.Errorf("%s: exit code %d: %s", args, got.code, got.stderr)
 		}
 	}
 }

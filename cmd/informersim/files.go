@@ -90,6 +90,8 @@ func openTrace(path string) (*os.File, error) {
 // inputError is the error of an input that cannot be read.
 func inputError(path string, err error) error {
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && path == "-":
+		return fmt.Errorf("%s: there is no such file; for standard input, name /dev/stdin", path)
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s: there is no such file; check the path", path)
 	case errors.Is(err, fs.ErrPermission):

@@ -126,6 +126,11 @@ func (f *fuzzFlags) run(c *cobra.Command, args []string) error {
 	if z.interleave, err = parseInterleave(f.interleave, z.subject); err != nil {
 		return err
 	}
+	if z.subject.Host != nil { // its runs are made in processes of their own
+		if err := refuseReadOnce("fuzz --subject "+z.subject.Name, args...); err != nil {
+			return err
+		}
+	}
 	if err := z.load(args); err != nil {
 		return err
 	}
@@ -154,7 +159,7 @@ func (f *fuzzFlags) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	if f.out != "" {
-		if z.asked.Program, err = programDigest(version.Released(), version.Commit()); err != nil {
+		if z.asked.Program, err = programDigest(version.Released(), version.Sealed(), version.Commit()); err != nil {
 			return fmt.Errorf("--out: %w", err)
 		}
 	}

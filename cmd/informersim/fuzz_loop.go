@@ -319,7 +319,7 @@ func (z *fuzzer) findAgain(ctx context.Context, show *fuzzProgress) error {
 	}
 	defer end()
 	for _, old := range gone {
-		show.line("files of the finding %s are gone; making the run of seed %d again", old.Name, old.Seed)
+		show.line("files of the finding %s are gone or cut short; making the run of seed %d again", old.Name, old.Seed)
 		run, err := one(z.asked.Run(old.Seed))
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -328,7 +328,7 @@ func (z *fuzzer) findAgain(ctx context.Context, show *fuzzProgress) error {
 			err = errors.New("it passes now")
 		}
 		if err != nil {
-			show.line("warning: the files of the finding %s stay gone: seed %d: %v", old.Name, old.Seed, err)
+			show.line("warning: the files of the finding %s are not made anew: seed %d: %v", old.Name, old.Seed, err)
 			continue
 		}
 		x := z.shrunk(run)

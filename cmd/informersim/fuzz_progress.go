@@ -10,6 +10,7 @@ import (
 	"github.com/informersim/informersim/cmd/internal/campaign"
 	"github.com/informersim/informersim/cmd/internal/junit"
 	"github.com/informersim/informersim/internal/outfile"
+	"github.com/informersim/informersim/reports"
 )
 
 // How often, in real time, a log and a bar say how far it is, and the state is written.
@@ -80,21 +81,27 @@ func (p *fuzzProgress) close() { p.bar.close() }
 func (z *fuzzer) report(show *fuzzProgress, junit outfile.Target, err error) error {
 	show.close()
 	saved := show.saved(true)
+	folder, further := z.flags.out, "go on: the same command with --resume"
+	if saved != nil {
+		further = reports.PlainLine(folder) + " lacks what could not be written: the same command with --resume goes on from what it has"
+		folder = "" // its results are not these
+	}
+	unsaved := saved
 	if saved != nil && err != nil && err.Error() == saved.Error() { // a disk that is full is so twice
-		saved = nil
+		unsaved = nil
 	}
 	wrote := errors.Join(z.keeper.Recount(z.state), writeResults(z.c.Context(), z.state, junit), z.page())
 	var printed error
 	if z.flags.json {
 		printed = z.state.WriteJSON(z.c.OutOrStdout())
 	} else {
-		printed = z.state.WriteText(z.c.OutOrStdout(), z.flags.out)
+		printed = z.state.WriteText(z.c.OutOrStdout(), folder)
 		writeUnjudged(z.c.OutOrStdout(), z.subject)
-		if z.folder != nil && z.part().Ended != campaign.Complete {
-			fmt.Fprintf(z.c.OutOrStdout(), "      go on: the same command with --resume\n")
+		if z.folder != nil && (saved != nil || z.part().Ended != campaign.Complete) {
+			fmt.Fprintf(z.c.OutOrStdout(), "      %s\n", further)
 		}
 	}
-	return outcomeOf(z.state, z.c.ErrOrStderr(), errors.Join(err, saved, wrote, printed))
+	return outcomeOf(z.state, z.c.ErrOrStderr(), errors.Join(err, unsaved, wrote, printed))
 }
 
 // writeResults writes the JUnit report, if there is to be one, and the summary of a GitHub job.

@@ -235,7 +235,7 @@ func TestFuzzFindsAgainWhatIsGone(t *testing.T) {
 		t.Errorf("merge has exit code %d: %s", got.code, got.stderr)
 	}
 	got := command(t, args...)
-	if got.code != exitBroken || strings.Count(got.stderr, "are gone; making the run of seed ") != 2 {
+	if got.code != exitBroken || strings.Count(got.stderr, "are gone or cut short; making the run of seed ") != 2 {
 		t.Errorf("exit code %d: %s", got.code, got.stderr)
 	}
 	sameBut(t, "what goes on", campaignIn(t, "out"), before)
@@ -247,6 +247,15 @@ func TestFuzzFindsAgainWhatIsGone(t *testing.T) {
 	}
 	if got := command(t, args...); strings.Contains(got.stderr, "gone") {
 		t.Errorf("something is still gone: %s", got.stderr)
+	}
+	if err := os.WriteFile(trace, was[:len(was)/2], 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := command(t, "merge", "out", "--out", "sum"), fmt.Sprintf("%s was cut short: it has %d of %d bytes", trace, len(was)/2, len(was)); got.code != exitBadInput || !strings.Contains(got.stderr, want) {
+		t.Errorf("merge of half a trace has exit code %d: %s", got.code, got.stderr)
+	}
+	if got := command(t, args...); got.code != exitBroken || strings.Count(got.stderr, "are gone or cut short; making the run of seed ") != 1 {
+		t.Errorf("half a trace: exit code %d: %s", got.code, got.stderr)
 	}
 	if got := command(t, "merge", "out", "--out", "sum"); got.code != exitBroken {
 		t.Errorf("merge has exit code %d: %s", got.code, got.stderr)
@@ -551,6 +560,30 @@ func TestFuzzLosesNothingWithoutRoom(t *testing.T) {
 	}
 	if files := globbed(t, "out/findings/*/README.md"); files == "" {
 		t.Error("it is not kept")
+	}
+}
+
+// A summary does not say that results are in a folder that could not take them.
+func TestFuzzSaysWhatItCannotSave(t *testing.T) {
+	inTemp(t, nil)
+	const file = "out/campaign.json"
+	ended := make(chan outcome, 1)
+	go func() { ended <- command(t, "fuzz", "--out", "out", "--for", "3s", "--workers", "1") }()
+	for stop := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		if _, err := os.Stat(file); err == nil {
+			break
+		}
+		if time.Now().After(stop) {
+			t.Fatal("the campaign does not begin")
+		}
+	}
+	if err := errors.Join(os.Remove(file), os.Mkdir(file, 0o777)); err != nil { // where a file is needed
+		t.Fatal(err)
+	}
+	got := <-ended
+	if got.code != exitBadInput || !strings.Contains(got.stderr, "error: --out: ") || strings.Contains(got.stdout, "results in") ||
+		!strings.Contains(got.stdout, "      out lacks what could not be written: the same command with --resume goes on from what it has\n") {
+		t.Errorf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
 	}
 }
 

@@ -123,7 +123,7 @@ func (h *releaseHall) play(r *museum.RealRow, version, only string) (*museum.Pla
 		return nil, err
 	}
 	kind := clientgo.Kind
-	if release.Version != releases.BuiltIn || clientIsReplaced {
+	if release.Version != releases.BuiltIn || clientIsChanged {
 		if kind, err = guests.Kind(h.ctx, release.Subject(), stderrOf(h.ctx)); err != nil {
 			return nil, err
 		}

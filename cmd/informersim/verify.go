@@ -88,7 +88,7 @@ func (f *verifyFlags) run(c *cobra.Command, args []string) error {
 	case f.seeds > maxVerified:
 		return fmt.Errorf("--seeds %d: verify takes up to %d", f.seeds, maxVerified)
 	}
-	if err := f.timeout.check(); err != nil {
+	if err := errors.Join(f.timeout.check(), refuseReadOnce("verify", append(args, f.mix)...)); err != nil {
 		return err
 	}
 	if len(args) > 0 && outfile.IsTrace(args[0]) {

@@ -14,6 +14,7 @@ import (
 	"github.com/informersim/informersim/cmd/internal/version"
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects/clientgo/releases"
 )
 
 func newVersionCommand() *cobra.Command {
@@ -41,9 +42,9 @@ func versionText() string {
 }
 
 // programDigest tells programs apart that their versions do not tell apart, by what is in their files: one that is no release, from no commit or from one with
-// local changes. It is "" for others.
-func programDigest(released bool, commit string) (string, error) {
-	if released || commit != "" && !strings.HasSuffix(commit, "+dirty") {
+// local changes, or with a module that is not sealed by its version. It is "" for others.
+func programDigest(released, sealed bool, commit string) (string, error) {
+	if sealed && (released || commit != "" && !strings.HasSuffix(commit, "+dirty")) {
 		return "", nil
 	}
 	path, err := os.Executable()
@@ -65,8 +66,8 @@ func programDigest(released bool, commit string) (string, error) {
 // clientGo is the module of the subject client-go.
 const clientGo = "k8s.io/client-go"
 
-// clientIsReplaced says that the subject client-go is a changed copy of its release. It is a variable so that a test can say so.
-var clientIsReplaced = version.Replaced(clientGo)
+// clientIsChanged says that the subject client-go is not the release as it was published. It is a variable so that a test can say so.
+var clientIsChanged = version.Changed(clientGo, releases.BuiltIn)
 
 // versions returns the versions in the header of a trace.
 func versions() map[string]string {

@@ -53,6 +53,8 @@ func tooBig(path string, bytes int64) *Error {
 
 func openError(path string, err error) *Error {
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && path == "-":
+		return Errorf(Pos{File: path}, "for standard input, name /dev/stdin", "there is no such file")
 	case errors.Is(err, fs.ErrNotExist):
 		return Errorf(Pos{File: path}, "check the path", "there is no such file")
 	case errors.Is(err, fs.ErrPermission):

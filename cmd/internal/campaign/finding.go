@@ -40,6 +40,8 @@ type Finding struct {
 	Notes []string `json:"notes,omitempty"`
 	// Holds are the files of its folder, by path, but the one that has this.
 	Holds []string `json:"holds,omitempty"`
+	// TraceBytes are the sizes of those that are traces: a copy that was cut short, or a disk that lost power, leaves less.
+	TraceBytes map[string]int64 `json:"traceBytes,omitempty"`
 }
 
 // name is what a scenario calls a part of it or an object, with its numbers left out.

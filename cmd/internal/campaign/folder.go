@@ -231,7 +231,12 @@ func keep(dir string, x *Finding, files map[string][]byte) (err error) {
 	if err := os.Chmod(beside, 0o755); err != nil { // MkdirTemp's is for one user only
 		return err
 	}
-	x.Holds = slices.Sorted(maps.Keys(files))
+	x.Holds, x.TraceBytes = slices.Sorted(maps.Keys(files)), map[string]int64{}
+	for name, data := range files { // order: each is an entry of its own
+		if strings.HasSuffix(name, ".jsonl") {
+			x.TraceBytes[name] = int64(len(data))
+		}
+	}
 	meta, err := json.MarshalIndent(x, "", "  ")
 	if err != nil {
 		return err
@@ -281,17 +286,22 @@ func (f *Folder) filesOf(x *Finding) (map[string][]byte, error) {
 	return files, nil
 }
 
-// lacks returns an error if a file of a finding is gone.
+// lacks returns an error if a file of a finding is gone, or a part of a trace. What else is in the folder users may have shortened.
 func (f *Folder) lacks(x *Finding) error {
 	for _, name := range append([]string{findingFile}, x.Holds...) {
-		if _, err := os.Stat(filepath.Join(f.FindingPath(x), filepath.FromSlash(name))); err != nil {
+		path := filepath.Join(f.FindingPath(x), filepath.FromSlash(name))
+		info, err := os.Stat(path)
+		if err != nil {
 			return err
+		}
+		if all := x.TraceBytes[name]; info.Size() < all {
+			return fmt.Errorf("%s was cut short: it has %d of %d bytes", path, info.Size(), all)
 		}
 	}
 	return nil
 }
 
-// Gone returns the findings of which a file is gone.
+// Gone returns the findings of which a file is gone, or a part of a trace.
 func (f *Folder) Gone(c *Campaign) (gone []*Finding) {
 	for _, x := range c.Findings {
 		if f.lacks(x) != nil {

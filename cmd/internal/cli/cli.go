@@ -50,7 +50,7 @@ func Prepare(root *cobra.Command) *cobra.Command {
 	root.SuggestionsMinimumDistance = 2
 	root.Args = Usage(knownCommand)
 	root.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageError{c.CommandPath(), err} })
+	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	return root
 }
@@ -68,7 +68,11 @@ func knownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+	near := c.SuggestionsFor(args[0])
+	switch {
+	case len(near) > 0 && near[0] == args[0]:
+		return fmt.Errorf("%q is a command, which comes before flags and --: %s %s", args[0], c.Name(), args[0])
+	case len(near) > 0:
 		return fmt.Errorf("there is no command %q; did you mean %q?", args[0], near[0])
 	}
 	return fmt.Errorf("there is no command %q", args[0])

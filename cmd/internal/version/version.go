@@ -1,6 +1,9 @@
 package version
 
-import "runtime/debug"
+import (
+	"runtime/debug"
+	"slices"
+)
 
 // Path is the import path of this module.
 const Path = "github.com/informersim/informersim"
@@ -16,7 +19,7 @@ func Module() string {
 	if release != "" {
 		return release
 	}
-	if m := module(); m != nil && m.Version != "" && m.Version != "(devel)" {
+	if m := module(); m != nil && m.Version != "" && m.Version != devel {
 		return m.Version
 	}
 	return Devel
@@ -66,21 +69,51 @@ func Of(path string) string {
 	return versionOf(m)
 }
 
-// Replaced reports whether another module linked into this program is not what its version says: go.mod replaces it.
-func Replaced(path string) bool {
+// Changed reports whether another module linked into this program is not a release as it was published, as far as the linker tells.
+func Changed(path, release string) bool {
 	m := linked(path)
-	return m != nil && m.Replace != nil
+	return m != nil && changed(m, release)
 }
 
-func versionOf(m *debug.Module) string {
-	switch by := m.Replace; {
-	case by == nil:
-		return m.Version
-	case by.Version == "" || by.Version == "(devel)": // a folder
-		return m.Version + " replaced by " + by.Path
-	default:
-		return m.Version + " replaced by " + by.Path + " " + by.Version
+func changed(m *debug.Module, release string) bool {
+	return m.Version != release || m.Replace != nil || !sealed(m)
+}
+
+// Sealed reports whether the versions of all modules linked into this program say what is in them. A folder says so of none: one that go.mod replaces a
+// module by, one of a workspace, and that of vendored modules.
+func Sealed() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && !slices.ContainsFunc(info.Deps, func(m *debug.Module) bool { return !sealed(m) })
+}
+
+// sealed reports whether the go command has compared a module with its checksum.
+func sealed(m *debug.Module) bool {
+	if m.Replace != nil {
+		m = m.Replace
 	}
+	return m.Sum != ""
+}
+
+// devel is what the linker calls the version of a module in a folder.
+const devel = "(devel)"
+
+func versionOf(m *debug.Module) string {
+	v, by := m.Version, m
+	if m.Replace != nil {
+		by = m.Replace
+		v += " replaced by " + by.Path
+		if by.Version == "" || by.Version == devel {
+			return v
+		}
+		v += " " + by.Version
+	}
+	switch {
+	case sealed(m):
+		return v
+	case by.Version == devel:
+		return v + " in a go.work"
+	}
+	return v + " in a vendor folder"
 }
 
 func linked(path string) *debug.Module {
