@@ -15,7 +15,7 @@ var mayImport = map[string][]string{
 	"cmd/informersim-kubectl":             {"cmd/internal/launcher", "cmd/internal/version"},
 	"cmd/internal/assets":                 {"cmd/internal/version"},
 	"cmd/internal/campaign":               {"cmd/internal/junit", "fakeapiserver/fault", "internal/outfile", "reports"},
-	"cmd/internal/cli":                    {"reports"},
+	"cmd/internal/cli":                    {"reports", "scenarios/script"},
 	"cmd/internal/faultmix":               {"cmd/internal/cli", "fakeapiserver/fault"},
 	"cmd/internal/guests":                 {".", "bubble", "bubble/overlay", "cmd/internal/launcher", "cmd/internal/version", "subjects", "subjects/clientgo", "subjects/clientgo/pipe", "subjects/clientgo/releases", "subjects/clientgo/remote"},
 	"cmd/internal/junit":                  {"reports"},

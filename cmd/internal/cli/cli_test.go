@@ -104,14 +104,3 @@ func TestExecuteLetsAnInterruptedCommandEnd(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
-
-func TestEdits(t *testing.T) {
-	for _, tt := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"seed", "seed", 0}, {"seed", "seeds", 1}, {"seed", "sed", 1}, {"out", "outs", 1}, {"trace", "track", 1}, {"json", "jsno", 2}, {"", "for", 3}} {
-		if got, back := edits(tt.a, tt.b), edits(tt.b, tt.a); got != tt.want || back != tt.want {
-			t.Errorf("%q and %q are %d and %d edits apart, want %d", tt.a, tt.b, got, back, tt.want)
-		}
-	}
-}
