@@ -3,6 +3,7 @@ package simtest_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,6 +11,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/informersim/informersim/simtest"
 )
@@ -89,5 +95,48 @@ func TestNeedlessFaultsAreLeftOut(t *testing.T) {
 	message := failure(t, simtest.Options{Seeds: 5, Mix: "storm", Replicas: 2}, brokenBody(&broken))
 	if _, faults := sizeOf(t, message); faults != 0 || strings.Contains(message, "nearest run") {
 		t.Errorf("there are faults in\n%s", message)
+	}
+}
+
+// Faults that a program answers with another try are left out, although each one less is some requests less: what comes later keeps its time.
+func TestFaultsOfRetriesAreLeftOut(t *testing.T) {
+	body := func(env *simtest.Env) {
+		var failed error
+		env.Go("p", func(ctx context.Context) error {
+			client, err := kubernetes.NewForConfig(env.RESTConfig("p"))
+			if err != nil {
+				return err
+			}
+			maps := client.CoreV1().ConfigMaps("default")
+			late := time.AfterFunc(time.Minute, func() {
+				if _, err := maps.List(ctx, metav1.ListOptions{}); err != nil && ctx.Err() == nil {
+					failed = err
+				}
+			})
+			defer late.Stop()
+			for i := range 20 {
+				m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("m%d", i)}}
+				for err := errors.New("not yet"); err != nil && !apierrors.IsAlreadyExists(err); {
+					if _, err = maps.Create(ctx, m, metav1.CreateOptions{}); ctx.Err() != nil {
+						return nil
+					}
+					time.Sleep(time.Second)
+				}
+				time.Sleep(time.Second)
+			}
+			<-ctx.Done()
+			return nil
+		})
+		env.Always("the list is answered", func() error { return failed })
+		env.Advance(2 * time.Minute)
+	}
+	o := simtest.Options{Seeds: 20, Mix: "storm", CrashProbability: -1, Shrink: -1}
+	asItWas := failure(t, o, body)
+	if _, faults := sizeOf(t, asItWas); faults < 10 {
+		t.Fatalf("the test needs a run with more faults:\n%s", asItWas)
+	}
+	o.Shrink = time.Minute // it is done long before
+	if message := failure(t, o, body); !strings.Contains(message, "· 1 fault injected") {
+		t.Errorf("there are more faults than one in\n%s", message)
 	}
 }
