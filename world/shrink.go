@@ -122,7 +122,7 @@ func (s *shrinker) fewer(picks []sim.Pick) {
 	if calm := slices.DeleteFunc(slices.Clone(picks), isFault); !s.over() && s.breaks(calm) {
 		picks = calm
 	}
-	picks = s.fewerKinds(s.halves(picks))
+	picks = s.fewerKinds(reducer.Halve(picks, isFault))
 	picks = reducer.TruncateCoarsely(picks, len(picks)/16)
 	for before := -1; len(picks) != before && !s.over(); { // with fewer of the others, a fault may be needed no more
 		before = len(picks)
@@ -130,33 +130,6 @@ func (s *shrinker) fewer(picks []sim.Pick) {
 		picks = reducer.ReduceOnly(picks, func(p sim.Pick) bool { return !p.Fault() })
 		picks = reducer.Truncate(picks)
 	}
-}
-
-// halves leaves out half of the faults, the earlier or the later ones, and again.
-func (s *shrinker) halves(picks []sim.Pick) []sim.Pick {
-	for shorter := true; shorter; {
-		faults := 0
-		for i := range picks {
-			if picks[i].Fault() {
-				faults++
-			}
-		}
-		shorter = false
-		for part := 0; part < 2 && !shorter && faults > 1 && !s.over(); part++ {
-			n := 0
-			half := slices.DeleteFunc(slices.Clone(picks), func(p sim.Pick) bool {
-				if !p.Fault() {
-					return false
-				}
-				n++
-				return (n > faults/2) == (part == 1)
-			})
-			if shorter = s.breaks(half); shorter {
-				picks = half
-			}
-		}
-	}
-	return picks
 }
 
 // fewerKinds leaves out all faults of a kind at once, the most frequent first: most have nothing to do with the failure, and that takes few runs.

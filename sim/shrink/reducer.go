@@ -23,12 +23,7 @@ func (r *Reducer[T]) Reduce(list []T) []T {
 
 // ReduceOnly is Reduce for the elements that are removable; the others stay.
 func (r *Reducer[T]) ReduceOnly(list []T, removable func(T) bool) []T {
-	left := 0
-	for _, x := range list {
-		if removable(x) {
-			left++
-		}
-	}
+	left := count(list, removable)
 	for size := (left + 1) / 2; size > 0; size = min(size, left) {
 		removed := false
 		for from := 0; from < left; {
@@ -46,6 +41,27 @@ func (r *Reducer[T]) ReduceOnly(list []T, removable func(T) bool) []T {
 		if size > 1 {
 			size /= 2
 		} else if !removed {
+			break
+		}
+	}
+	return list
+}
+
+// Halve removes half of the removable elements of a failing list, the first ones or the last ones, and again, as long as one of that works. It is
+// what costs the least where little time is left.
+func (r *Reducer[T]) Halve(list []T, removable func(T) bool) []T {
+	for left := count(list, removable); left > 1; left = count(list, removable) {
+		half, shorter := left/2, false
+		for _, part := range [][2]int{{0, half}, {half, left - half}} {
+			if r.exhausted() {
+				return list
+			}
+			if fewer := without(list, removable, part[0], part[1]); r.try(fewer) {
+				list, shorter = fewer, true
+				break
+			}
+		}
+		if !shorter {
 			break
 		}
 	}
@@ -77,6 +93,15 @@ func (r *Reducer[T]) try(list []T) bool {
 
 func (r *Reducer[T]) exhausted() bool {
 	return r.MaxTries > 0 && r.tries >= r.MaxTries || r.Stop != nil && r.Stop()
+}
+
+func count[T any](list []T, removable func(T) bool) (n int) {
+	for _, x := range list {
+		if removable(x) {
+			n++
+		}
+	}
+	return n
 }
 
 // without returns the list without size of its removable elements, counted from the given one.

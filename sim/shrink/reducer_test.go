@@ -80,6 +80,19 @@ func TestTruncateCoarsely(t *testing.T) {
 	}
 }
 
+// Half of what may go goes at once, as often as the rest fails; the others stay.
+func TestHalve(t *testing.T) {
+	even := func(n int) bool { return n%2 == 0 }
+	r := shrink.Reducer[int]{Fails: containing(6)}
+	if got := r.Halve(numbers(32), even); !slices.Equal(slices.DeleteFunc(slices.Clone(got), func(n int) bool { return !even(n) }), []int{6}) || len(got) != 17 || r.Tries() > 8 {
+		t.Errorf("%v are left after %d tries", got, r.Tries())
+	}
+	r = shrink.Reducer[int]{Fails: containing(0, 30)}
+	if got := r.Halve(numbers(32), even); len(got) != 32 || r.Tries() != 2 {
+		t.Errorf("%v are left after %d tries", got, r.Tries())
+	}
+}
+
 // What a caller keeps of a try is not overwritten by a later one, and neither is the list that it gave.
 func TestTriedListsAreNotChanged(t *testing.T) {
 	var kept, copies [][]int
