@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/subjects"
 )
@@ -249,12 +250,21 @@ func (r *runner) runs(ctx context.Context, workers uint64) (one func(uint64) (*r
 
 // identified has what is known of the run of a seed before it is made.
 func (r *runner) identified(seed uint64) *reports.Run {
-	o := r.options(seed)
-	run := &reports.Run{Scenario: r.scenario.Name, Subject: r.subject.Name, Engine: r.subject.Engine, Seed: seed, Strategy: o.StrategyName()}
-	if r.mix != nil {
-		run.Mix = r.mix.Name
+	return identityOf(r.scenario, &scenarios.Options{Subject: r.subject, Seed: seed, Strategy: r.flags.strategy, Mix: r.mix})
+}
+
+// identityOf has what is known of a run before it is made.
+func identityOf(s *scenarios.Scenario, o *scenarios.Options) *reports.Run {
+	run := &reports.Run{Scenario: s.Name, Subject: o.Subject.Name, Engine: o.Subject.Engine, Seed: o.Seed, Strategy: o.StrategyName()}
+	if o.Mix != nil {
+		run.Mix = o.Mix.Name
 	}
 	return run
+}
+
+// identify says of a run that has ended its process which one it was.
+func identify(run, known *reports.Run) {
+	run.Scenario, run.Subject, run.Engine, run.Seed, run.Strategy, run.Mix = known.Scenario, known.Subject, known.Engine, known.Seed, known.Strategy, known.Mix
 }
 
 // askFor has a child make the run of a seed, whose trace goes to path unless that is empty.
@@ -264,8 +274,8 @@ func (r *runner) askFor(ctx context.Context, w *worker, seed uint64, path string
 	if err != nil {
 		return nil, err
 	}
-	if run := a.Run; crashed(run) {
-		run.Scenario, run.Subject, run.Engine, run.Seed, run.Strategy, run.Mix = known.Scenario, known.Subject, known.Engine, known.Seed, known.Strategy, known.Mix
+	if crashed(a.Run) {
+		identify(a.Run, known)
 	}
 	return a, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/reports/html"
 	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/scenarios/script"
 )
 
 // forceHelp is the help of --force.
@@ -90,10 +91,8 @@ func openTrace(path string) (*os.File, error) {
 // inputError is the error of an input that cannot be read.
 func inputError(path string, err error) error {
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && path == "-":
-		return fmt.Errorf("%s: there is no such file; for standard input, name /dev/stdin", path)
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s: there is no such file; check the path", path)
+		return fmt.Errorf("%s: there is no such file; %s", path, script.MissingHint(path))
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf("%s: permission denied; check its permissions", path)
 	}

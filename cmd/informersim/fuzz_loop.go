@@ -106,10 +106,7 @@ func (z *fuzzer) identified(run *reports.Run, seed uint64) *reports.Run {
 	if !crashed(run) || err != nil {
 		return run
 	}
-	run.Scenario, run.Subject, run.Engine, run.Seed, run.Strategy = s.Name, z.subject.Name, z.subject.Engine, seed, o.StrategyName()
-	if o.Mix != nil {
-		run.Mix = o.Mix.Name
-	}
+	identify(run, identityOf(s, &o))
 	return run
 }
 

@@ -23,11 +23,7 @@ func ImportFile(path string, opts Options) (*Result, error) {
 		if errors.As(err, &inner) {
 			err = inner.Err
 		}
-		hint := "check the path"
-		if path == "-" {
-			hint = "for standard input, name /dev/stdin"
-		}
-		return nil, script.Errorf(at, hint, "the recording cannot be opened: %v", err)
+		return nil, script.Errorf(at, script.MissingHint(path), "the recording cannot be opened: %v", err)
 	}
 	defer file.Close()
 	info, err := file.Stat()

@@ -51,12 +51,18 @@ func tooBig(path string, bytes int64) *Error {
 	return Errorf(Pos{File: path}, splitHint, "it is %s; scripts are limited to 32 MiB", FormatSize(bytes))
 }
 
+// MissingHint says what to do about a file that is not there.
+func MissingHint(path string) string {
+	if path == "-" {
+		return "for standard input, name /dev/stdin"
+	}
+	return "check the path"
+}
+
 func openError(path string, err error) *Error {
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && path == "-":
-		return Errorf(Pos{File: path}, "for standard input, name /dev/stdin", "there is no such file")
 	case errors.Is(err, fs.ErrNotExist):
-		return Errorf(Pos{File: path}, "check the path", "there is no such file")
+		return Errorf(Pos{File: path}, MissingHint(path), "there is no such file")
 	case errors.Is(err, fs.ErrPermission):
 		return Errorf(Pos{File: path}, "check its permissions", "permission denied")
 	}
