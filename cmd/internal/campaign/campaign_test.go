@@ -64,6 +64,17 @@ func TestMissing(t *testing.T) {
 	}
 }
 
+// Only a campaign that has made all runs that it was asked for, or had the time it was given, passes.
+func TestWhatIsCutShortIsNoPass(t *testing.T) {
+	for ended, word := range map[string]string{Complete: "PASS", TimeUp: "PASS", Interrupted: "OPEN", Failed: "OPEN", "": "OPEN"} {
+		c := New(Asked{Subject: "stack", First: 1, Last: 5, Shards: 1}, 1)
+		c.Shards[0].Done, c.Shards[0].Ended = 3, ended
+		if got := c.Verdict(); !strings.HasPrefix(got, word+"  3 runs, ") {
+			t.Errorf("ended %q: %s, want %s", ended, got, word)
+		}
+	}
+}
+
 // A campaign whose time was up before its first run ended has checked nothing, unless there was nothing to run.
 func TestNothingIsNoPass(t *testing.T) {
 	for _, tt := range []struct {

@@ -97,10 +97,10 @@ func (c *Campaign) Verdict() string {
 		return fmt.Sprintf("FAIL  1 finding after %s, which could not be kept", reports.Counted(t.Done, "run"))
 	case len(c.Undecided) > 0:
 		return fmt.Sprintf("OPEN  %s of %s without a verdict, no property broke", reports.Counted(len(c.Undecided), "seed"), reports.Counted(t.Done, "run"))
-	case c.Merged && len(c.Missing()) > 0:
-		return fmt.Sprintf("OPEN  %s, no property broke, but not all were made", reports.Counted(t.Done, "run"))
 	case c.Nothing():
 		return "OPEN  nothing was checked: it ended before the first run did"
+	case len(c.Missing()) > 0:
+		return fmt.Sprintf("OPEN  %s, no property broke, but not all were made", reports.Counted(t.Done, "run"))
 	case t.Done == 0:
 		return "PASS  0 runs: there are fewer seeds than shards"
 	}
