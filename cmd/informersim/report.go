@@ -81,6 +81,7 @@ func (f *reportFlags) run(c *cobra.Command, path string) error {
 		}
 	}
 	target := reportTarget("-o", out, f.force, path)
+	target.Default = f.out == ""
 	if f.format == "perfetto" && !f.force {
 		target.Replaces, target.Kind = isPerfetto, "such a file"
 	}
@@ -109,6 +110,7 @@ func (f *reportFlags) folder(c *cobra.Command, dir string) error {
 		return err
 	}
 	target := reportTarget("-o", out, f.force)
+	target.Default = f.out == ""
 	if err := target.Write(c.Context(), page); err != nil {
 		return err
 	}

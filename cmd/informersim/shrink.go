@@ -75,14 +75,10 @@ func (f *shrinkFlags) shrink(c *cobra.Command, args []string) error {
 	}
 	inputs := append([]string{f.run.mix}, args...)
 	name := found.Scenario.Name + "-min"
-	if f.run.trace == "" {
-		f.run.trace = name + ".trace.jsonl"
-	}
-	trace := traceTarget(f.run.trace, f.run.force, inputs...)
-	script := scenarioTarget("-o", f.out, f.run.force, inputs...)
-	if f.out == "" {
-		script = scenarioTarget("-o", name+".sim", f.run.force, inputs...)
-	}
+	trace := traceTarget(cmp.Or(f.run.trace, name+".trace.jsonl"), f.run.force, inputs...)
+	trace.Default = f.run.trace == ""
+	script := scenarioTarget("-o", cmp.Or(f.out, name+".sim"), f.run.force, inputs...)
+	script.Default = f.out == ""
 	for _, target := range []outfile.Target{trace, script} {
 		if err := target.Check(); err != nil {
 			return err

@@ -103,6 +103,10 @@ func TestRefuses(t *testing.T) {
 		if says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says) || !strings.HasPrefix(err.Error(), "-o: ")) {
 			t.Errorf("Check(%s) = %v, want %q", path, err, says)
 		}
+		target.Default = true
+		if err := target.Check(); err != nil && (strings.HasPrefix(err.Error(), "-o") || !strings.HasSuffix(err.Error(), " (-o names another file)")) {
+			t.Errorf("nobody gave %s: %v", path, err)
+		}
 		target.Final = true
 		if err := target.Check(); err != nil && strings.Contains(err.Error(), "--force") {
 			t.Errorf("the command has no --force: %v", err)

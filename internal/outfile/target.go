@@ -14,6 +14,8 @@ type Target struct {
 	Path string
 	// Flag is what errors begin with, such as "--trace".
 	Flag string
+	// Default says that nobody gave the path, so that Flag is what names another one.
+	Default bool
 	// Inputs are files that are read, which must not be replaced. Names of files that do not exist do no harm.
 	Inputs []string
 	// Replaces tells whether an existing file may be replaced; nil for any. It is not asked about empty files.
@@ -145,8 +147,11 @@ func (t Target) Write(ctx context.Context, data []byte) error {
 }
 
 func (t Target) wrap(err error) error {
-	if err == nil || t.Flag == "" {
+	switch {
+	case err == nil || t.Flag == "":
 		return err
+	case t.Default:
+		return fmt.Errorf("%w (%s names another file)", err, t.Flag)
 	}
 	return fmt.Errorf("%s: %w", t.Flag, err)
 }
