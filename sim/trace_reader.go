@@ -103,7 +103,7 @@ func (t *TraceReader) readStep() (*TraceStep, error) {
 	if err != nil {
 		return nil, err
 	}
-	if bytes.HasPrefix(line, []byte(`{"end":`)) {
+	if bytes.HasPrefix(line, []byte(endPrefix)) {
 		return nil, t.readEnd(line)
 	}
 	s := &TraceStep{Line: t.line}
@@ -207,6 +207,9 @@ func (t *TraceReader) readEnd(line []byte) error {
 	}
 }
 
+// endPrefix begins the last line of a trace.
+const endPrefix = `{"end":`
+
 // blank reports whether nothing can be seen of a line.
 func blank(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 }
 
@@ -237,6 +240,10 @@ func (t *TraceReader) readLine(limit int) ([]byte, error) {
 		case errors.Is(err, bufio.ErrBufferFull):
 		case err == io.EOF && (len(line) == 0 || t.over && blank(line)):
 			return nil, io.EOF
+		case err == io.EOF && bytes.HasPrefix(line, []byte(endPrefix)) && json.Valid(line):
+			// An editor, or a paste, has left out what ends the file; the line has a hash of all that is before it.
+			t.line++
+			return bytes.TrimSuffix(line, []byte("\r")), nil
 		case err == io.EOF:
 			return nil, t.cutAt(t.line+1, CutInStep, "the trace is cut off in the middle of a line")
 		default:

@@ -83,7 +83,7 @@ func TestTraceReaderSaysWhatIsWrongAndWhere(t *testing.T) {
 
 		{"cut in a step", func(l []string) string { return strings.Join(l[:3], "") + l[3][:9] }, "4: the trace is cut off in the middle of a line"},
 		{"cut in a record", func(l []string) string { return strings.Join(l[:4], "") + l[4][:9] }, "5: the trace is cut off in the middle of a line"},
-		{"last newline lost", text(strings.TrimSuffix(good, "\n")), "8: the trace is cut off in the middle of a line"},
+		{"cut in the end line", text(strings.TrimSuffix(good, "}\n")), "8: the trace is cut off in the middle of a line"},
 		{"cut after a record", func(l []string) string { return strings.Join(l[:5], "") }, "6: the trace is cut off after step 2: its end line is missing"},
 		{"cut after a choice", func(l []string) string { return strings.Join(l[:6], "") }, "6: step 3 does not match its hash"},
 
@@ -131,6 +131,8 @@ func TestTraceReaderSaysWhatIsWrongAndWhere(t *testing.T) {
 		{"half a blank line after the end", text(good + "\n  "), ""},
 
 		{"fine", text(good), ""},
+		{"last newline lost", text(strings.TrimSuffix(good, "\n")), ""},
+		{"last newline lost on Windows", text(strings.ReplaceAll(strings.TrimSuffix(good, "\n"), "\n", "\r\n") + "\r"), ""},
 		{"lines that end as on Windows", text(strings.ReplaceAll(good, "\n", "\r\n")), ""},
 		{"a verdict in other words", edit(7, `"end":"pass"`, `"end":"fail"`), ""},
 		{"versions of another build", edit(0, `"seed"`, `"versions":{"go":"2"},"seed"`), ""},
