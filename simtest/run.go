@@ -272,7 +272,7 @@ func (r *runner) job(mode wire.Mode, seed uint64, file string) (*wire.Result, []
 	defer collectSeldom()()
 	task := wire.Task{
 		Mode: mode, Test: r.t.Name(), Run: r.number, Package: r.pkg, Command: r.line, Again: r.alone, Seeded: bubble.Seeded(), Folder: r.folder, Traces: r.traces, Worker: workerFor != "", Seed: seed, File: file,
-		Verify: flags.verify || r.o.Verify, Shrink: r.o.Shrink, Options: r.data,
+		Verify: flags.verify || r.o.Verify, Shrink: r.o.Shrink, Options: r.data, ClientGo: clientVersion(), Go: runtime.Version(),
 	}
 	if flags.shrink != 0 {
 		task.Shrink = flags.shrink

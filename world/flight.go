@@ -32,6 +32,7 @@ type flight struct {
 
 // newFlight has a run's trace written out step by step, to memory and to the file that outlives this process.
 func newFlight(w *world, out *bytes.Buffer, r *runner, h sim.Header) (*flight, error) {
+	h.Versions = r.versions()
 	trace, err := sim.NewTraceWriter(w.kernel, r.box.begin(out), h)
 	if err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ func TestReplays(t *testing.T) {
 	}
 	task := newTask()
 	task.Folder = t.TempDir()
-	task.Options.Mix = "none"
+	task.Options.Mix, task.ClientGo = "none", "v0.31.0"
 	long()
 	first := f.job(task)
 	file := filepath.Join("testdata", "simtest", "TestX-1.trace.jsonl")
@@ -42,6 +42,12 @@ func TestReplays(t *testing.T) {
 	}
 	if fixed.Failure != "" || fixed.Passed == nil {
 		t.Errorf("the result is %+v", fixed)
+	}
+
+	task.ClientGo = "v0.34.1"
+	shorter()
+	if logs := strings.Join(f.job(task).Logs, "\n"); !strings.Contains(logs, "made with client-go v0.31.0, and this test has v0.34.1") {
+		t.Errorf("the log does not name the releases:\n%s", logs)
 	}
 
 	task.Seeded = true // by a test that is built otherwise, it cannot be followed

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"strconv"
 	"strings"
@@ -183,7 +184,24 @@ func (r *runner) whyNoReplay(h sim.Header) string {
 	case !seeded && r.task.Seeded:
 		return "The trace comes from a test built without the overlay of Go's runtime, and this one has it: build it without -overlay."
 	}
+	if was, is := h.Versions[reports.VersionClient], r.task.ClientGo; was != is && was != "" && is != "" {
+		return fmt.Sprintf("The trace was made with client-go %s, and this test has %s. That can be the difference, or the test, the controller or another library has changed since.", reports.PlainLine(was), is)
+	}
 	return "The test, the controller or a library has changed since, or the run is not deterministic: check with -simtest.verify."
+}
+
+// versions are those in the header of a trace: the engine's, and what the test is made of.
+func (r *runner) versions() map[string]string {
+	v := maps.Clone(r.host.Versions)
+	if v == nil {
+		v = map[string]string{}
+	}
+	for name, version := range map[string]string{reports.VersionClient: r.task.ClientGo, reports.VersionGo: r.task.Go} { // order: a set
+		if version != "" {
+			v[name] = version
+		}
+	}
+	return v
 }
 
 // overlayHint is the command that builds a test with the overlay.

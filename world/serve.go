@@ -17,6 +17,8 @@ const bufferSize = 1 << 16
 type Host struct {
 	// Release is the version of the program's module, or wire.Devel.
 	Release string
+	// Versions are the program's, by the names of reports.VersionProgram and others, for the headers of traces.
+	Versions map[string]string
 	// Stderr is where a run whose test process dies is reported, because nobody else is left to do so.
 	Stderr io.Writer
 	// Now returns the real time, which limits how long failures are shrunk and traces tried. Nothing else depends on it.

@@ -16,6 +16,7 @@ import (
 	"github.com/informersim/informersim/cmd/internal/cli"
 	"github.com/informersim/informersim/cmd/internal/version"
 	"github.com/informersim/informersim/internal/outfile"
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/world"
 	"github.com/informersim/informersim/world/wire"
 )
@@ -49,11 +50,20 @@ func newWorldCommand() *cobra.Command {
 				release = version.Module()
 			}
 			return world.Serve(os.Stdin, out, world.Host{
-				Release: release, Stderr: os.Stderr, Now: time.Now, Store: storeTrace, Spare: spareTrace, Interrupted: canary.interrupted,
+				Release: release, Versions: programVersions(), Stderr: os.Stderr, Now: time.Now, Store: storeTrace, Spare: spareTrace, Interrupted: canary.interrupted,
 				Kubernetes: startControllers, Stopped: canary.stopped, Again: startAgain, Awaited: isAwaited,
 			})
 		},
 	}
+}
+
+// programVersions are those of this program, in the header of a trace.
+func programVersions() map[string]string {
+	v := map[string]string{reports.VersionProgram: version.Module()}
+	if commit := version.Commit(); commit != "" {
+		v[reports.VersionCommit] = commit
+	}
+	return v
 }
 
 // storeTrace writes the trace of a failure below the test's folder. Where the test has died, nothing may interrupt it.

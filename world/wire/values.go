@@ -117,6 +117,9 @@ type Task struct {
 	// Shrink limits the real time for shrinking; negative for none.
 	Shrink  time.Duration
 	Options Options
+	// ClientGo and Go are the versions of the test's client-go and of the Go that has compiled it; "" if they are not known.
+	ClientGo string `json:",omitempty"`
+	Go       string `json:",omitempty"`
 }
 
 // Result is the JSON of Finished.
