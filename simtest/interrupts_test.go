@@ -3,6 +3,7 @@
 package simtest_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,6 +11,9 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
+
+	"github.com/informersim/informersim/simtest"
 )
 
 // interruptGroup sends a signal to this process and all others of its group, as a terminal does.
@@ -68,4 +72,28 @@ func TestInterruptIsForOtherHandlers(t *testing.T) {
 		return
 	}
 	wantIn(t, interrupted(t, t.TempDir()), "heard it 0 times more\n", "the test was interrupted (signal: interrupt) during a run: ")
+}
+
+// A failure that was being shrunk when somebody ends the test is told, and its trace is kept: the next run begins with it.
+func TestInterruptedSearchKeepsTheFailure(t *testing.T) {
+	if isChild() {
+		runs := 0
+		simtest.Run(t, simtest.Options{Seeds: 1, Mix: "storm"}, func(env *simtest.Env) {
+			fmt.Printf("engine %d\n", simtest.EngineProcess())
+			workload(env)
+			if runs++; runs == 2 {
+				interruptGroup(syscall.SIGINT)
+				untilKilled()
+			}
+			env.StopFaults()
+			env.Eventually("nothing is created", time.Minute, func() error { return errors.New("something is") })
+		})
+		return
+	}
+	dir := t.TempDir()
+	wantIn(t, interrupted(t, dir), "the test was interrupted (signal: interrupt) while a failure was being shrunk: TestInterruptedSearchKeepsTheFailure, seed 1\n", "The failure was:\n",
+		"FAIL  nothing is created at step", "something is\n", "-simtest.replay=testdata/simtest/TestInterruptedSearchKeepsTheFailure-1.trace.jsonl")
+	if _, err := os.Stat(filepath.Join(dir, "testdata/simtest/TestInterruptedSearchKeepsTheFailure-1.trace.jsonl")); err != nil {
+		t.Error(err)
+	}
 }
