@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
@@ -108,6 +109,32 @@ func TestFollowersThatAreWrong(t *testing.T) {
 				t.Errorf("found %v", found)
 			}
 		})
+	}
+}
+
+// A client that lists, watches from a revision that is gone, and lists again without waiting makes no request twice in a row.
+func TestHotLoopOfListsAndWatches(t *testing.T) {
+	found := simtest.Find(t, simtest.Options{Seeds: 1, Mix: "none", Shrink: -1}, func(env *simtest.Env) {
+		follow(env, func(ctx context.Context, c typedcorev1.ConfigMapInterface) error {
+			for {
+				if _, err := c.List(ctx, metav1.ListOptions{}); err != nil {
+					return err
+				}
+				w, err := c.Watch(ctx, metav1.ListOptions{ResourceVersion: "1"})
+				if err != nil {
+					return err
+				}
+				for e := range w.ResultChan() {
+					if e.Type == watch.Error {
+						break
+					}
+				}
+				w.Stop()
+			}
+		})
+	})
+	if found == nil || found.Property != "NoHotLoop" || !strings.Contains(found.Message, "1000 times without waiting") || !strings.Contains(found.Message, "watch") {
+		t.Errorf("found %v", found)
 	}
 }
 

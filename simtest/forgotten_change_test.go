@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/informersim/informersim/simtest"
@@ -40,6 +41,45 @@ func TestNoForgottenChange(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What a controller has answered to is not named as what it has overlooked, even if that has the name of what it writes.
+func TestNoForgottenChangeNamesTheLaterChange(t *testing.T) {
+	found := simtest.Find(t, simtest.Options{Seeds: 1, Mix: "none", Shrink: -1, Properties: simtest.WellBehaved()}, func(env *simtest.Env) {
+		env.Go("levels", func(ctx context.Context) error {
+			queue, shutDown, err := newMapQueue(ctx, env.RESTConfig("levels"), false) // it is not told that the level is gone
+			if err != nil {
+				return err
+			}
+			defer shutDown()
+			queue.factory.WaitForCacheSync(ctx.Done())
+			secrets := queue.client.CoreV1().Secrets("default")
+			work(queue, func(key string) error {
+				if key != "default/a" {
+					queue.Add("default/a")
+					return nil
+				}
+				s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"level": "none"}}}
+				if _, is, _ := queue.maps.GetIndexer().GetByKey("default/level"); is {
+					s.Labels["level"] = "high"
+				}
+				if _, err := secrets.Update(ctx, s, metav1.UpdateOptions{}); !apierrors.IsNotFound(err) {
+					return err
+				}
+				_, err := secrets.Create(ctx, s, metav1.CreateOptions{})
+				return err
+			})
+			return nil
+		})
+		env.Create(configMap("level", ""), configMap("a", ""))
+		env.Advance(time.Minute)
+		env.Delete(configMap("level", ""))
+		env.Advance(time.Minute)
+	})
+	if found == nil || found.Property != simtest.NoForgottenChange {
+		t.Fatalf("found %v", found)
+	}
+	wantIn(t, found.Text, "the last change from outside since levels has last written it: workload commits DELETED of configmaps default/level")
 }
 
 // One that forgets nothing keeps all properties, also while it makes something by the clock.

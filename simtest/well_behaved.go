@@ -28,7 +28,7 @@ const (
 
 // wellBehaved are the ready-made properties, with what they say.
 var wellBehaved = []Property{
-	{Name: NoHotReconcile, Statement: "no controller sends one and the same request again and again while nothing changes"},
+	{Name: NoHotReconcile, Statement: "no controller sends one and the same request, or reconciles an object, again and again while nothing changes"},
 	{Name: NoWriteWar, Statement: "no field goes to and fro between the values of two writers"},
 	{Name: NoStaleCreate, Statement: "no owner is left with two equal children that one controller made from a cache without the first"},
 	{Name: QuietAfterConvergence, Statement: "when nothing has changed from outside for long, no controller goes on changing the same field"},
@@ -63,7 +63,7 @@ type Exception struct {
 // processes (Env.Go), by what these write after which reads:
 //
 //	NoHotReconcile         the same request, that changes nothing, comes more than 90 times within 30 s of virtual time (300 if it is a
-//	                       read), while nobody changes anything and the controller is told nothing
+//	                       read), while nobody changes anything and the controller is told nothing; or an object is reconciled more than 300 times
 //	NoWriteWar             two writers, or two field managers, set a field to and fro, six times within 5 minutes, each to its own value
 //	NoStaleCreate          an owner is left with two children that differ in a drawn name only: the second was made from a cache that
 //	                       had not seen the first. An owner may have as many as the largest number in its own spec or data that is, by its name,
@@ -110,7 +110,7 @@ type Exception struct {
 // again; if it does not, what its rate limiter remembers is not seen. If some of that is still undone in the end, the informers list anew once more after 20 minutes,
 // for NoAbandonedWrite. The other properties judge before that.
 //
-// NoEndlessError and NoForgottenFailure see the reconciles that a test tells of, by [Logger] or [Env.Reconciling], and the former the errors that are logged with klog or
+// NoHotReconcile, NoEndlessError and NoForgottenFailure see the reconciles that a test tells of, by [Logger] or [Env.Reconciling], and NoEndlessError the errors that are logged with klog or
 // Kubernetes' HandleError. A reconcile that fails for ever, makes no request, and whose error goes nowhere cannot be seen: a passing Run says so. An error that says
 // that something is not found is judged only if it is the reconciled object itself, which was deleted. Who waits for another object by returning another
 // error is excepted by name, and there Client is the controller's name. For writes that are refused it is the process's.

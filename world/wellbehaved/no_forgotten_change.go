@@ -35,7 +35,7 @@ func noForgottenChange(o *Options) property.Property {
 		New: func() property.Checker {
 			s := &overlooked{
 				o: o, underWay: newUnderWay[planned](o.Reconciles), due: map[way]time.Duration{}, gazette: newGazette(), known: map[followed]int64{}, newest: map[string]int64{},
-				active: map[sim.ActorID]time.Duration{}, changed: map[string]outside{}, told: map[sim.ActorID]reports.Evidence{}, writes: map[sentBy]string{}, failed: map[string]reports.Evidence{}, late: map[sim.ActorID]bool{},
+				active: map[sim.ActorID]time.Duration{}, changed: map[string]outside{}, wrote: map[cached]uint64{}, told: map[sim.ActorID]reports.Evidence{}, writes: map[sentBy]string{}, failed: map[string]reports.Evidence{}, late: map[sim.ActorID]bool{},
 				had: map[cached]kinds.UID{}, gone: map[string]ended{},
 			}
 			return property.Checker{Record: s.record, End: func(property.World) *reports.Violation { return s.found }}
@@ -74,6 +74,7 @@ type overlooked struct {
 	newest  map[string]int64                 // the last revision of a resource, by plural
 	active  map[sim.ActorID]time.Duration    // when a client has last written, or its process has begun
 	changed map[string]outside               // the last change from outside, by "namespace/name"
+	wrote   map[cached]uint64                // the step in which a client has sent its last write of an object
 	told    map[sim.ActorID]reports.Evidence // the last that a client was told since its watches ended
 	writes  map[sentBy]string                // in flight: "secrets create default/a"
 	failed  map[string]reports.Evidence      // the last answer to one, if that was an error
@@ -193,7 +194,10 @@ func (s *overlooked) committed(w property.World, r *sim.Record) {
 	if x.role == Outside {
 		key := strings.Clone(r.Key)
 		s.put(r)
-		s.changed[key[strings.Index(key, " ")+1:]] = outside{key, reports.Because(r, "the last change of it from outside: %s commits %s of %s (RV %d)", x.name, r.Detail, key, r.RV)}
+		s.changed[key[strings.Index(key, " ")+1:]] = outside{key, reports.Because(r, "%s commits %s of %s (RV %d)", x.name, r.Detail, key, r.RV)}
+	}
+	if x.request != nil {
+		s.wrote[cached{x.client, strings.Clone(r.Key)}] = x.request.Step
 	}
 }
 
@@ -228,9 +232,9 @@ func (s *overlooked) judge(w property.World, r *sim.Record, x *write) *reports.V
 	v := &reports.Violation{Key: strings.Clone(r.Key), Message: fmt.Sprintf(
 		"%s %s only when its informers have listed anew, since the run has ended their watches: it had been told of everything, and nobody had changed anything for %v. It has overlooked a change, or given up after a failure",
 		x.name, what, span(observed-max(calm, s.last)))}
-	if c, is := s.cause(r); is {
+	if c, is := s.cause(r, x); is {
 		v.Because = append(v.Because, c.Evidence)
-		if e, is := s.gazette.of[c.key].told[x.client]; is {
+		if e, is := s.heard(c.key, x.client); is {
 			v.Because = append(v.Because, e)
 		}
 	}
@@ -242,16 +246,34 @@ func (s *overlooked) judge(w property.World, r *sim.Record, x *write) *reports.V
 	return v
 }
 
-// cause returns the last change from outside of what an object belongs to by its controlling owner, or of what has its name, itself included.
-func (s *overlooked) cause(r *sim.Record) (outside, bool) {
+// cause returns the last change from outside of what an object belongs to by its controlling owner, or of what has its name, itself included. A controller that was told of that, and has written the
+// object since, has answered to it: then the last change of anything else that it was told of afterwards is more likely the one.
+func (s *overlooked) cause(r *sim.Record, x *write) (outside, bool) {
 	object := r.Key[strings.Index(r.Key, " ")+1:]
 	e, is := s.changed[object]
 	if m := meta(r.Obj); m != nil {
 		if ref := metav1.GetControllerOf(m); ref != nil {
 			if of, has := s.changed[object[:strings.LastIndex(object, "/")+1]+ref.Name]; has && (!is || of.At > e.At) {
-				return of, true
+				e, is = of, true
 			}
 		}
+	}
+	why, wrote := "the last change of it from outside", s.wrote[cached{x.client, r.Key}]
+	if told, has := s.heard(e.key, x.client); is && has && told.Step <= wrote { // what answers at once is sent in the step that tells
+		for _, c := range s.changed { // order: the last one counts
+			if _, has := s.heard(c.key, x.client); has && c.Step > max(wrote, e.Step) {
+				e, why = c, "the last change from outside since "+x.name+" has last written it"
+			}
+		}
+	}
+	e.Text = why + ": " + e.Text
+	return e, is
+}
+
+// heard returns how a client was told of the last change of an object from outside.
+func (s *overlooked) heard(key string, client sim.ActorID) (e reports.Evidence, is bool) {
+	if of := s.gazette.of[key]; of != nil {
+		e, is = of.told[client]
 	}
 	return e, is
 }
