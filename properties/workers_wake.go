@@ -8,10 +8,10 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-// WorkersWake checks that no worker waits in Get beside a key, or in a queue that is shut down (I114).
+// WorkersWake checks that no worker waits in Get beside a key, or in a queue that is shut down, and that none ends before (I114).
 var WorkersWake = Property{
 	Name:      "WorkersWake",
-	Statement: "a worker that waits for a key gets one as soon as one is ready, and ends as soon as its queue is shut down",
+	Statement: "a worker that waits for a key gets one as soon as one is ready, and ends as soon as its queue is shut down, not before",
 	Kinds:     []sim.Kind{subjects.KindWorkers, subjects.KindReady},
 	New: func() Checker {
 		p := &workersWake{}
@@ -42,17 +42,35 @@ func (p *workersWake) record(_ World, r *sim.Record) *reports.Violation {
 
 func (p *workersWake) stepEnd(w World) *reports.Violation {
 	for _, c := range w.Workers() {
-		waiting := c.Waiting()
-		if waiting == 0 {
+		waiting, ended := c.Waiting(), c.Ended()
+		if waiting == 0 && ended == 0 {
 			continue
 		}
 		name := c.Spec().Name
 		id, _ := w.Kernel().ActorByName(name)
-		if v := p.queues.get(id).inVain(name, c.Queued() > 0, waiting); v != nil {
+		q := p.queues.get(id)
+		if v := q.early(name, ended); v != nil {
+			return v
+		}
+		if v := q.inVain(name, c.Queued() > 0, waiting); v != nil {
 			return v
 		}
 	}
 	return nil
+}
+
+// early is the violation of so many workers that have ended, if their queue takes keys still.
+func (q *waited) early(name string, ended int) *reports.Violation {
+	if ended == 0 || q.down.how != "" {
+		return nil
+	}
+	workers := "1 worker of it has"
+	if ended > 1 {
+		workers = fmt.Sprintf("%d workers of it have", ended)
+	}
+	return &reports.Violation{
+		Message: fmt.Sprintf("the work queue of %s is not shut down, but %s ended: Get said that it is", name, workers),
+	}
 }
 
 // inVain is the violation of so many workers that wait in Get, if there is something that should have woken them.
@@ -62,6 +80,7 @@ func (q *waited) inVain(name string, queued bool, waiting int) *reports.Violatio
 		workers = fmt.Sprintf("%d workers wait", waiting)
 	}
 	switch {
+	case waiting == 0:
 	case q.down.how != "":
 		return &reports.Violation{
 			Message: fmt.Sprintf("the work queue of %s is shut down, but %s in its Get", name, workers),

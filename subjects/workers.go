@@ -80,6 +80,8 @@ type Workers interface {
 	Drain()
 	// Waiting returns the number of workers that wait in Get.
 	Waiting() int
+	// Ended returns the number of workers that have ended, since Get told them that the queue is shut down and empty.
+	Ended() int
 	// Queued returns the number of keys that are ready to be taken.
 	Queued() int
 	// Busy reports whether any key is queued, being reconciled, or waiting for a retry.

@@ -42,7 +42,10 @@ func (t *trial) quiet() []string {
 		{"12", metav1.ListOptions{AllowWatchBookmarks: true}, nil}, {"11", metav1.ListOptions{AllowWatchBookmarks: true}, []string{"c ADDED b/x@12"}},
 		{"12", streams(), began}, {"", metav1.ListOptions{AllowWatchBookmarks: true}, began}, // which begins as a streaming list does
 	}
-	at := t.IntN(2) * 2
+	no := false
+	of = append(of, of[0], of[0])
+	of[4].from, of[4].o.ResourceVersionMatch, of[4].o.SendInitialEvents = "0", metav1.ResourceVersionMatchNotOlderThan, &no // from now on
+	at := t.IntN(3) * 2
 	var want []string
 	for _, w := range of[at : at+2] {
 		t.watches("c", w.from, w.o)
@@ -77,6 +80,12 @@ func (t *trial) deadlines() []string {
 	last := t.heard[len(t.heard)-1]
 	t.is("how the watch without a time ends", true, strings.HasPrefix(last, "c closed after "))
 	heard, long := len(t.heard), int64(7200)
+	for range 8 {
+		t.watches("d", "13", metav1.ListOptions{})
+	}
+	t.passes(31 * time.Minute)
+	t.is("of eight watches without a time one is open after 31 minutes", true, t.clients["d"].InFlight() > 0)
+	t.passes(29*time.Minute + time.Second)
 	t.watches("d", "13", metav1.ListOptions{TimeoutSeconds: &long})
 	t.passes(2*time.Hour - time.Second)
 	t.is("a watch of two hours is open a second before", 1, t.clients["d"].InFlight())
@@ -235,10 +244,17 @@ func (t *trial) holds() []string {
 	t.passes(time.Second)
 	hold("replica/1", false)
 	t.rest()
+	hold("replica/1", false) // which nobody holds
+	hold("replica/1", true)
+	t.updates("b/x")
+	t.passes(time.Second)
+	hold("replica/1", false)
+	t.rest()
 	for _, unknown := range []string{"conn/e", "replica/2", "e"} {
 		t.now(func() { t.is("SetHeld of "+unknown+" fails", true, t.cluster.SetHeld(unknown, true) != nil) })
 	}
-	return []string{"commit a/x@13", "d MODIFIED a/x@13", "c MODIFIED a/x@13 after 1s", "commit a/y@14 after 2s", "c MODIFIED a/y@14 after 2s", "d MODIFIED a/y@14 after 3s"}
+	return []string{"commit a/x@13", "d MODIFIED a/x@13", "c MODIFIED a/x@13 after 1s", "commit a/y@14 after 2s", "c MODIFIED a/y@14 after 2s", "d MODIFIED a/y@14 after 3s",
+		"commit b/x@15 after 3s", "c MODIFIED b/x@15 after 3s", "d MODIFIED b/x@15 after 4s"}
 }
 
 // reopens defines a resource anew, and finds it by its names.

@@ -290,6 +290,16 @@ func (p *Pool) Waiting() (n int) {
 	return n
 }
 
+// Ended implements subjects.Workers.
+func (p *Pool) Ended() (n int) {
+	for _, w := range p.workers {
+		if w.gone {
+			n++
+		}
+	}
+	return n
+}
+
 // Queued implements subjects.Workers.
 func (p *Pool) Queued() int { return p.queue.Len() }
 

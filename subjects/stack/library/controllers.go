@@ -116,6 +116,20 @@ func controllers(c *check) {
 	c.is("Step of an empty queue", fmt.Sprint(false, nil), fmt.Sprint(stepped, err))
 	c.unbatchable()
 	c.listedTwice()
+	c.storesAll()
+}
+
+// storesAll has handlers told of a batch once all of it is stored (I67).
+func (c *check) storesAll() {
+	x := informer.NewIndexer(informer.IndexerOptions{})
+	c.is("Add", nil, x.Add(object("ns1/c", 1)))
+	q := informer.NewRealFIFO(informer.RealFIFOOptions{KnownObjects: x, Batch: true})
+	c.is("a batch that is queued", nil, errors.Join(q.Add(object("ns1/a", 2)), q.Add(object("ns1/b", 3)), q.Delete(object("ns1/c", 4))))
+	stored, ab := []string{}, "[ns1/a ns1/b]"
+	k := informer.Controller{Queue: q, Store: x, Distribute: func(informer.Notification) { stored = append(stored, fmt.Sprint(x.ListKeys())) }}
+	_, err := k.Step()
+	c.is("Step", nil, err)
+	c.is("what is stored when handlers are told of each part of a batch", []string{ab, ab, ab}, stored)
 }
 
 // refusals counts the objects without a key that an error tells of.

@@ -106,6 +106,7 @@ func reflectors(c *check) {
 	c.foreign()
 	c.unmarked()
 	c.unordered()
+	c.unstored()
 	c.lost()
 	c.resyncFailsOnce()
 	r.Stop()

@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/informersim/informersim/informer"
 )
@@ -151,6 +152,24 @@ func (c *check) unordered() {
 	r.OnWatchOpened()
 	r.OnEvent(watch.Event{Type: watch.Added, Object: object("ns1/a", 10)})
 	c.is("the revisions that somebody is told who follows them", []string{"7", "8", "9", "10"}, followed)
+}
+
+// failing is a queue whose transform fails.
+type failing struct{ *refusing }
+
+func (failing) Transformer() cache.TransformFunc {
+	return func(any) (any, error) { return nil, errFull }
+}
+
+// unstored is a streaming list that brings what cannot be stored. It has brought something all the same, so one that is cut off is asked for again at
+// once (I20).
+func (c *check) unstored() {
+	r := informer.NewReflector(informer.ReflectorOptions{Queue: failing{&refusing{}}, WatchList: true})
+	r.Start(start)
+	r.OnWatchOpened()
+	r.OnEvent(watch.Event{Type: watch.Added, Object: object("ns1/a", 6)})
+	r.OnWatchClosed(cuts[c.IntN(len(cuts))])
+	c.is("what follows a streaming list that brought what cannot be stored, and is cut off", informer.OpWatch, r.Want().Op)
 }
 
 // later is the later of two times.

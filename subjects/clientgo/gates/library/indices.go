@@ -59,6 +59,7 @@ func (c *check) indices() {
 			return
 		}
 	}
+	c.unversioned()
 }
 
 // first returns the first of two results.

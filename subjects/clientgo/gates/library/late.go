@@ -157,6 +157,7 @@ func (c *check) panicking() {
 		}
 	}})
 	c.no("AddEventHandler", err)
+	c.inside("the resync period of a handler that asks for none, beside one of "+looks.String(), time.Hour, reg, "requestedResyncPeriod")
 	ctx, cancel := context.WithCancel(context.Background())
 	go inf.RunWithContext(ctx)
 	c.quiesce()

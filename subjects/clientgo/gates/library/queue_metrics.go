@@ -130,8 +130,20 @@ func queueMetrics(c *check) {
 	idle := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{Name: "idle", MetricsProvider: &queueMeters{names: map[string]int{}}, Clock: now})
 	waits, _ := c.waits(idle.ShutDownWithDrain, idle.ShutDown)
 	c.is("whether ShutDownWithDrain of a queue with metrics waits for nothing", false, waits)
+	c.orderedMeters()
 	c.queueProviders()
 	c.measuringTicker()
+}
+
+// orderedMeters are those of a work queue that is given its order.
+func (c *check) orderedMeters() {
+	got := &queueMeters{names: map[string]int{}}
+	q := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{Name: "q", MetricsProvider: got, Queue: workqueue.DefaultQueue[string]()})
+	q.Add("a")
+	q.ShutDown()
+	c.is("for which names a queue with an order of its own asks how many metrics", map[string]int{"q": 6}, got.names)
+	c.is("how many adds it counts", 1, got.adds.n)
+	c.quiesce()
 }
 
 // measured adds a key, takes one, or is done with one, and notes what metrics there should be.

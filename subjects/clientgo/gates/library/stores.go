@@ -62,6 +62,25 @@ func (c *check) found(call string, want *metav1.PartialObjectMetadata, obj any, 
 	}
 }
 
+// unversioned has an object come after another one of the same revision, or of none: a store has the later one, under the later one's values.
+func (c *check) unversioned() {
+	s := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{"app": func(obj any) ([]string, error) {
+		return []string{obj.(*metav1.PartialObjectMetadata).Labels["app"]}, nil
+	}})
+	revision := []string{"", "7"}[c.IntN(2)]
+	for _, app := range []string{"x", "y"} {
+		obj := object("ns1/a", 7)
+		obj.ResourceVersion, obj.Labels = revision, map[string]string{"app": app}
+		c.no("Update", []func(any) error{s.Add, s.Update}[c.IntN(2)](obj))
+	}
+	listed := []string{}
+	for _, obj := range s.List() {
+		listed = append(listed, obj.(*metav1.PartialObjectMetadata).Labels["app"])
+	}
+	c.is("what a store has of two objects of one revision", []string{"y"}, listed)
+	c.is("ListIndexFuncValues after two objects of one revision", []string{"y"}, s.ListIndexFuncValues("app"))
+}
+
 func sorted(texts []string) []string {
 	texts = slices.Clone(texts)
 	slices.Sort(texts)
