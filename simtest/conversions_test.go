@@ -396,7 +396,7 @@ func TestConvertersThatRead(t *testing.T) {
 // Mixes hit conversions, each run repeats, and a controller that tries again comes to its end.
 func TestMixesHitConversions(t *testing.T) {
 	o := converting(converterOf(convertAlarm))
-	o.Seeds, o.Strategy, o.Mix = 8, "", "storm"
+	o.Seeds, o.Strategy, o.Mix = seeds(8), "", "storm"
 	failed := 0
 	simtest.Run(t, o, func(env *simtest.Env) {
 		env.Go("alarms", func(ctx context.Context) error { return setAlarms(ctx, env.RESTConfig("alarms")) })
@@ -424,7 +424,7 @@ func TestMixesHitConversions(t *testing.T) {
 		})
 	})
 	if failed == 0 {
-		t.Error("no get of 160 has failed")
+		t.Errorf("no get of %d has failed", 20*o.Seeds)
 	}
 }
 

@@ -60,7 +60,9 @@ func keepsTwo(env *simtest.Env, counts func(*corev1.Pod) bool) {
 // fail only where their node has too little of something.
 func TestFailedPodsAreReached(t *testing.T) {
 	o := simtest.Options{Nodes: 2, Seeds: 20}
-	simtest.Run(t, o, func(env *simtest.Env) {
+	right := o
+	right.Seeds = seeds(o.Seeds)
+	simtest.Run(t, right, func(env *simtest.Env) {
 		keepsTwo(env, func(p *corev1.Pod) bool { return p.Status.Phase != corev1.PodFailed })
 	})
 	found := simtest.Find(t, o, func(env *simtest.Env) {

@@ -77,13 +77,18 @@ func TestRateLimiterThatNeverForgets(t *testing.T) {
 		}
 	}
 	for _, compares := range []bool{false, true} {
-		simtest.Run(t, o, body(labeler{true, compares}))
+		right := o
+		right.Seeds = seeds(o.Seeds)
+		simtest.Run(t, right, body(labeler{true, compares}))
 		found := simtest.Find(t, o, body(labeler{false, compares}))
 		if found == nil || found.Property != simtest.NoGrowingBackoff {
 			t.Fatalf("it compares: %v: found %v", compares, found)
 		}
 		wantIn(t, found.Text, "labels puts off PATCH /api/v1/namespaces/default/configmaps/", "has to tell it of a success (Forget)", "labels sends it again, after ", "because")
 		t.Logf("seed %d: %s", found.Seed, found.Message)
+		if testing.Short() {
+			continue // what follows finds nothing in any seed
+		}
 		but := o
 		but.Properties = simtest.WellBehaved(simtest.Exception{Property: simtest.NoGrowingBackoff, Client: "labels", Why: "to see whether another one is broken"})
 		if found := simtest.Find(t, but, body(labeler{false, compares})); found != nil {

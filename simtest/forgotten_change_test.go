@@ -34,6 +34,9 @@ func TestNoForgottenChange(t *testing.T) {
 			}
 			wantIn(t, found.Text, says, "only when its informers have listed anew", "the last change of it from outside: ", "mirrors, whose watches the run has ended, is told of ")
 
+			if testing.Short() && mistake != "is not told of its children" {
+				return // one of them shows that exceptions are heeded; each makes all runs up to the one that was found once more
+			}
 			o.Seeds, o.Properties = int(found.Seed), simtest.WellBehaved(simtest.Exception{Property: simtest.NoForgottenChange, Client: "mirrors", Why: "it waits for the next resync"},
 				simtest.Exception{Property: simtest.NoLeftover, Why: "the same"})
 			if found := simtest.Find(t, o, body); found != nil {

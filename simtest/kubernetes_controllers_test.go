@@ -61,7 +61,7 @@ func runsImage(env *simtest.Env, replicas int32, image string) error {
 
 // Kubernetes' own controllers make Pods of a Deployment, which run on the nodes, roll a change out, and scale.
 func TestDeploymentRollsOut(t *testing.T) {
-	o := simtest.Options{Seeds: 8, Nodes: 2, Controllers: []string{"deployment", "replicaset", "garbage-collector"}, Verify: true}
+	o := simtest.Options{Seeds: seeds(8), Nodes: 2, Controllers: []string{"deployment", "replicaset", "garbage-collector"}, Verify: true}
 	simtest.Run(t, o, func(env *simtest.Env) {
 		env.Create(deploymentOf(3))
 		env.Eventually("Pods are made", time.Hour, func() error {

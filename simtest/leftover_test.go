@@ -23,6 +23,9 @@ func TestNoLeftover(t *testing.T) {
 			t.Logf("seed %d", found.Seed)
 			wantIn(t, found.Text, says, "secrets default/m", " is left: configmaps default/m", ", for which mirrors had made it, has been gone for ", "mirrors makes secrets default/m", "as elsewhere, mirrors deletes secrets default/m")
 
+			if testing.Short() && mistake != "drops tombstones" {
+				return // the other one shows that exceptions are heeded
+			}
 			o.Seeds, o.Properties = int(found.Seed), simtest.WellBehaved(other, simtest.Exception{Property: simtest.NoLeftover, Object: "secrets", Why: "an administrator removes them"})
 			if found := simtest.Find(t, o, body); found != nil {
 				t.Errorf("an exception: found %v", found)

@@ -38,6 +38,15 @@ func command(t *testing.T, args ...string) outcome {
 	return outcome{code, stdout.String(), stderr.String()}
 }
 
+// oneRequestAtATime skips a test under -short, as the race detector runs it: it starts servers, which takes ten seconds each there, and asks them one
+// thing after the other, as other tests do whose requests meet.
+func oneRequestAtATime(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it asks its servers one thing after the other; -short leaves it out")
+	}
+}
+
 // inTemp changes to a new folder and creates files in it.
 func inTemp(t *testing.T, files map[string]string) {
 	t.Helper()

@@ -73,6 +73,7 @@ func (p *serving) editors() string {
 
 // Where everyone may do everything, a ServiceAccount may, too, and what proves nothing is no reason to refuse anyone.
 func TestServeWithoutAuthorization(t *testing.T) {
+	oneRequestAtATime(t)
 	p := serveFresh(t)
 	const reviews = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 	sa := p.account("sa")

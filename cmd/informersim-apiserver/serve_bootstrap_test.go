@@ -110,6 +110,7 @@ func TestS39S40NamespaceLifecycle(t *testing.T) {
 
 // Without the namespace controller a namespace stays until a client finalizes it.
 func TestServeFinalize(t *testing.T) {
+	oneRequestAtATime(t)
 	p := serveFresh(t, "--controllers", "garbage-collector")
 	c, ctx := p.client(), t.Context()
 	ns, err := c.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "x"}}, metav1.CreateOptions{})
@@ -167,6 +168,7 @@ func TestServeServiceAccounts(t *testing.T) {
 
 // A session keeps its fresh cluster, also one that had none when it began.
 func TestServeFreshData(t *testing.T) {
+	oneRequestAtATime(t)
 	t.Chdir(t.TempDir())
 	p := serveIn(t, "--data", "session.db")
 	p.want(201, "", "POST", "/api/v1/namespaces/nowhere/configmaps", `{"metadata":{"name":"m"}}`)
@@ -185,6 +187,7 @@ func TestServeFreshData(t *testing.T) {
 
 // A session from before there was one store of events, and before there were defaults, is read as if it had been written now.
 func TestServeOldSession(t *testing.T) {
+	oneRequestAtATime(t)
 	t.Chdir(t.TempDir())
 	file, _, err := persistence.Open("session.db")
 	if err != nil {

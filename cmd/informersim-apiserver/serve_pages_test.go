@@ -13,6 +13,7 @@ const (
 
 // What a real server says of itself, this one says, too; --bare says none of it.
 func TestServePages(t *testing.T) {
+	oneRequestAtATime(t)
 	t.Chdir(t.TempDir())
 	p := serveFresh(t, "--controllers", "")
 	address := strings.TrimPrefix(p.root, "http://")
@@ -51,6 +52,7 @@ func TestServePages(t *testing.T) {
 
 // A request may be on behalf of another, but not of nobody.
 func TestServeImpersonation(t *testing.T) {
+	oneRequestAtATime(t)
 	p := serveFresh(t)
 	const review = `{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}`
 	for _, tt := range []struct {

@@ -273,6 +273,7 @@ func TestTimeoutWithinAStep(t *testing.T) {
 
 // A run that tries again for ever is a finding, not a matter of time.
 func TestLivelockIsAFinding(t *testing.T) {
+	oneGoroutine(t)
 	catalogue, err := filepath.Abs("../../scenarios/testdata")
 	if err != nil {
 		t.Fatal(err)
@@ -293,7 +294,11 @@ func TestLivelockIsAFinding(t *testing.T) {
 // Ctrl-C while a run that has failed is made again, for its trace, leaves no trace of half a run: neither in a new file nor over the whole trace
 // that an earlier command has kept.
 func TestInterruptWhileARunIsMadeAgain(t *testing.T) {
-	inTemp(t, map[string]string{"long.sim": "resource pods\ncreate pods default/a\ninformer i1 pods handlers=h1\n" + strings.Repeat("update pods default/a\nadvance 1s\n", 4000) + "expect i1 count=7\n"})
+	updates := 4000
+	if testing.Short() {
+		updates = 400 // as many steps as are between two looks for an interrupt, and more; the race detector takes ten times as long for each
+	}
+	inTemp(t, map[string]string{"long.sim": "resource pods\ncreate pods default/a\ninformer i1 pods handlers=h1\n" + strings.Repeat("update pods default/a\nadvance 1s\n", updates) + "expect i1 count=7\n"})
 	runs, interrupt := 0, func() {}
 	links(t, subjects.Kind{
 		Name: stack.Kind.Name, Engine: stack.Kind.Engine,

@@ -142,6 +142,7 @@ func TestReplayGoesOn(t *testing.T) {
 
 // A mistake in a line of megabytes does not print it.
 func TestErrorsAreShort(t *testing.T) {
+	oneGoroutine(t)
 	long := strings.Repeat("x", 3<<20)
 	inTemp(t, map[string]string{
 		"word.sim": long + "\n", "arg.sim": "resource pods\nadvance " + long + "\n", "key.sim": "resource pods\ncreate pods default/a " + long + "=1\n",

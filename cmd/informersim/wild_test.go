@@ -34,6 +34,9 @@ func TestWildRefuses(t *testing.T) {
 
 // A module of tests that print what those of controllers do: one holds, one shows a known bug, one fails.
 func TestWildReadsTests(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the go command reads and builds tests for it")
+	}
 	root := t.TempDir()
 	for name, text := range map[string]string{ // order: of writing files that know nothing of each other
 		"../go.mod":         "module github.com/informersim/informersim\n\ngo 1.26\n",

@@ -30,6 +30,9 @@ func TestFaultsFindTheNameOfACreatedObject(t *testing.T) {
 
 // S36: a generated name that another object has is generated anew. With five letters two of ten thousand names are equal.
 func TestS36GeneratedNameIsTaken(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one client asks it one thing after the other; -short, for the race detector, leaves it out")
+	}
 	maps := newClient(t).CoreV1().ConfigMaps("default")
 	for n := range 10_000 {
 		if _, err := maps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "a-"}}, metav1.CreateOptions{}); err != nil {

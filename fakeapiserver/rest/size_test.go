@@ -12,6 +12,9 @@ import (
 
 // S35: it is the object that may not be too large, not the request: small patches make it so, too, and blanks do not.
 func TestS35ObjectTooLarge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one client asks it one thing after the other; -short, for the race detector, leaves it out")
+	}
 	pods := newClient(t).CoreV1().Pods("default")
 	pod := func(name string, size int) *corev1.Pod {
 		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "c", Args: []string{strings.Repeat("x", size)}}}}}

@@ -1,4 +1,4 @@
-package quotas
+package rest_test
 
 import (
 	"slices"
@@ -10,18 +10,20 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/informersim/informersim/fakeapiserver/builtin"
+	kinds "github.com/informersim/informersim/fakeapiserver/builtin"
+	"github.com/informersim/informersim/fakeapiserver/quotas"
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// A write asks for the quotas of its own namespace, and takes from them.
+// A write asks for the quotas of its own namespace, and takes from them. (The test is here, since beside the package one more program with all of
+// Kubernetes' kinds would be linked for it.)
 func TestChargeAsksForItsNamespace(t *testing.T) {
-	q, err := New()
+	q, err := quotas.New()
 	if err != nil {
 		t.Fatal(err)
 	}
 	reg := types.NewRegistry()
-	if err := reg.Add(builtin.Resources(builtin.Options{})...); err != nil {
+	if err := reg.Add(kinds.Resources(kinds.Options{})...); err != nil {
 		t.Fatal(err)
 	}
 	limit := corev1.ResourceList{corev1.ResourceConfigMaps: resource.MustParse("1")}
