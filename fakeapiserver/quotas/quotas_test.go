@@ -1,4 +1,4 @@
-package rest_test
+package quotas
 
 import (
 	"slices"
@@ -10,20 +10,18 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	kinds "github.com/informersim/informersim/fakeapiserver/builtin"
-	"github.com/informersim/informersim/fakeapiserver/quotas"
+	"github.com/informersim/informersim/fakeapiserver/builtin"
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// A write asks for the quotas of its own namespace, and takes from them. (The test is here, since beside the package one more program with all of
-// Kubernetes' kinds would be linked for it.)
+// A write asks for the quotas of its own namespace, and takes from them.
 func TestChargeAsksForItsNamespace(t *testing.T) {
-	q, err := quotas.New()
+	q, err := New()
 	if err != nil {
 		t.Fatal(err)
 	}
 	reg := types.NewRegistry()
-	if err := reg.Add(kinds.Resources(kinds.Options{})...); err != nil {
+	if err := reg.Add(builtin.Resources(builtin.Options{})...); err != nil {
 		t.Fatal(err)
 	}
 	limit := corev1.ResourceList{corev1.ResourceConfigMaps: resource.MustParse("1")}
