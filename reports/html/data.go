@@ -33,6 +33,7 @@ type encoder struct {
 	t     *timeline.Timeline
 	d     data
 	texts map[string]int
+	there map[item]bool   // what the effects up to here have left
 	keys  map[string]bool // the objects whose state is kept; nil for all
 }
 
@@ -41,7 +42,7 @@ const maxKeys = 400
 
 // dataOf encodes what the diagram shows. kept says what that is.
 func dataOf(t *timeline.Timeline, budget int) ([]byte, choice, error) {
-	e := &encoder{t: t, texts: map[string]int{}}
+	e := &encoder{t: t, texts: map[string]int{}, there: map[item]bool{}}
 	of := involved(t)
 	c := choose(t, of, budget)
 	e.keep(c, of)
@@ -155,7 +156,10 @@ func (e *encoder) effects(all []timeline.Effect) [][]any {
 			continue
 		}
 		row := []any{f.Part, e.text(f.Key)}
-		if !f.Gone {
+		if f.Gone {
+			delete(e.there, item{f.Part, f.Key})
+		} else {
+			e.there[item{f.Part, f.Key}] = true
 			row = append(row, f.RV, e.text(f.Note))
 		}
 		rows = append(rows, row)
@@ -189,7 +193,7 @@ func (g *gap) add(i int, s *timeline.Step) {
 	}
 }
 
-// closeGap writes the row of a gap, with what it changed altogether.
+// closeGap writes the row of a gap, with what it changed altogether. That lacks what both came and went in it: in a long one there are many requests.
 func (e *encoder) closeGap(g *gap) {
 	if g.count == 0 {
 		return
@@ -197,7 +201,9 @@ func (e *encoder) closeGap(g *gap) {
 	var last []timeline.Effect
 	for i := len(g.order) - 1; i >= 0; i-- {
 		if f, ok := g.changed[g.order[i]]; ok {
-			last = append(last, f)
+			if !f.Gone || e.there[g.order[i]] {
+				last = append(last, f)
+			}
 			delete(g.changed, g.order[i])
 		}
 	}

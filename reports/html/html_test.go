@@ -222,6 +222,22 @@ func TestLongRun(t *testing.T) {
 	}
 }
 
+// A client that lists in a tight loop, for as long as somebody waits: the report fits, and is not long in coming.
+func TestManyRequests(t *testing.T) {
+	all := make([]sim.TraceStep, 100_000)
+	for i := range all {
+		r := sim.TraceRecord{Kind: "request", Actor: "conn/hot", Key: "pods", N: int64(i/2 + 1), Detail: `list rv="1"`}
+		if i%2 == 1 {
+			r = sim.TraceRecord{Kind: "page", Actor: "conn/hot", RV: 1, Detail: fmt.Sprintf("request=%d", r.N)}
+		}
+		all[i] = sim.TraceStep{Step: uint64(i + 1), Actor: "conn/hot", Kind: "request", Records: []sim.TraceRecord{r}}
+	}
+	page := render(t, sim.Header{Scenario: "hot", Subject: "simtest", Strategy: "random", Seed: 1}, all, &sim.TraceEnd{Verdict: sim.EndDied, Steps: uint64(len(all)), Hash: "0"})
+	if len(page) > html.MaxBytes || !strings.Contains(page, "This run has 100000 steps;") {
+		t.Errorf("the report has %d bytes", len(page))
+	}
+}
+
 // A run whose every text is long still fits.
 func TestLongTexts(t *testing.T) {
 	h, all, end := long(400, strings.Repeat("long", 2000))

@@ -311,13 +311,14 @@ func (t *Timeline) unanswered(run []event) string {
 
 // shortened leaves out the oldest lines that are not about the object, then the oldest.
 func shortened(all []event, n int) []reports.Line {
-	for i := 0; len(all) > n && i < len(all); {
-		if all[i].core {
-			i++
-			continue
+	surplus := len(all) - n
+	all = slices.DeleteFunc(all, func(e event) bool { // from the oldest on, once
+		if surplus <= 0 || e.core {
+			return false
 		}
-		all = slices.Delete(all, i, i+1)
-	}
+		surplus--
+		return true
+	})
 	if len(all) > n {
 		all = all[len(all)-n:]
 	}
