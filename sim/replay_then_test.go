@@ -114,7 +114,7 @@ func TestReplayOfACutTrace(t *testing.T) {
 		cut, early := p.EndedEarly()
 		complete := uint64(bytes.Count(file[head:at], []byte(`{"s":`)))
 		switch {
-		case at == len(file):
+		case at >= len(file)-1: // its last newline is not missed
 			if early || k.Steps() != 3 {
 				rt.Fatalf("the whole trace: %v after %d steps", cut, k.Steps())
 			}
