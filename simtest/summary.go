@@ -186,8 +186,8 @@ func (r *runner) summarize() {
 		if !s.busy {
 			text += " (no client of env.RESTConfig has made a request)"
 		}
-		if s.busy && !s.told && asksFor(r.o.Properties, NoEndlessError) {
-			text += "; " + untold
+		if s.busy && !s.told {
+			text += r.unseen()
 		}
 	}
 	if flags.seed == 0 {
@@ -206,8 +206,26 @@ func (r *runner) summarize() {
 	}
 }
 
-// untold says what NoEndlessError cannot see.
-const untold = "the test tells of no reconciles (simtest.Logger for controller-runtime, env.Reconciling), so NoEndlessError sees none that fails for ever, unless the error is logged with klog"
+// untold are, by property, the reconciles that it cannot see unless the test tells of them.
+var untold = []struct{ property, unseen string }{
+	{NoEndlessError, "that fails for ever, unless the error is logged with klog"},
+	{NoForgottenFailure, "that is given up"},
+	{NoHotReconcile, "that comes again and again without a request"},
+}
+
+// unseen says what ready-made properties that the test asks for have not seen, since it tells of no reconciles; "" for nothing.
+func (r *runner) unseen() string {
+	var all []string
+	for _, x := range untold {
+		if asksFor(r.o.Properties, x.property) {
+			all = append(all, x.property+" sees none "+x.unseen)
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return "; the test tells of no reconciles (simtest.Logger for controller-runtime, env.Reconciling), so " + strings.Join(all, ", and ")
+}
 
 // summarizeBefore logs what was done before a failure.
 func (r *runner) summarizeBefore() {
