@@ -260,10 +260,14 @@ func (s *overlooked) cause(r *sim.Record, x *write) (outside, bool) {
 	}
 	why, wrote := "the last change of it from outside", s.wrote[cached{x.client, r.Key}]
 	if told, has := s.heard(e.key, x.client); is && has && told.Step <= wrote { // what answers at once is sent in the step that tells
-		for _, c := range s.changed { // order: the last one counts
-			if _, has := s.heard(c.key, x.client); has && c.Step > max(wrote, e.Step) {
-				e, why = c, "the last change from outside since "+x.name+" has last written it"
+		var later outside
+		for _, c := range s.changed { // order: the last one counts, and of those of one step the last key
+			if _, has := s.heard(c.key, x.client); has && c.Step > max(wrote, e.Step) && (c.Step > later.Step || c.Step == later.Step && c.key > later.key) {
+				later = c
 			}
+		}
+		if later.key != "" {
+			e, why = later, "the last change from outside since "+x.name+" has last written it"
 		}
 	}
 	e.Text = why + ": " + e.Text
