@@ -193,14 +193,8 @@ func (r *runner) whyNoReplay(h sim.Header) string {
 // versions are those in the header of a trace: the engine's, and what the test is made of.
 func (r *runner) versions() map[string]string {
 	v := maps.Clone(r.host.Versions)
-	if v == nil {
-		v = map[string]string{}
-	}
-	for name, version := range map[string]string{reports.VersionClient: r.task.ClientGo, reports.VersionGo: r.task.Go} { // order: a set
-		if version != "" {
-			v[name] = version
-		}
-	}
+	v[reports.VersionClient], v[reports.VersionGo] = r.task.ClientGo, r.task.Go
+	maps.DeleteFunc(v, func(_, version string) bool { return version == "" })
 	return v
 }
 

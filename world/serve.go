@@ -17,7 +17,7 @@ const bufferSize = 1 << 16
 type Host struct {
 	// Release is the version of the program's module, or wire.Devel.
 	Release string
-	// Versions are the program's, by the names of reports.VersionProgram and others, for the headers of traces.
+	// Versions are the program's, by the names of reports.VersionProgram and others, for the headers of traces; "" for one that is not known.
 	Versions map[string]string
 	// Stderr is where a run whose test process dies is reported, because nobody else is left to do so.
 	Stderr io.Writer

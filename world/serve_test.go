@@ -47,7 +47,7 @@ type action struct {
 }
 
 func host(stderr io.Writer) Host {
-	return Host{Release: "v1.2.3", Stderr: stderr, Now: time.Now, Store: func(path string, data []byte) error {
+	return Host{Release: "v1.2.3", Versions: map[string]string{"informersim": "v1.2.3"}, Stderr: stderr, Now: time.Now, Store: func(path string, data []byte) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}

@@ -57,13 +57,9 @@ func newWorldCommand() *cobra.Command {
 	}
 }
 
-// programVersions are those of this program, in the header of a trace.
+// programVersions are those of this program, for the header of a trace, which lacks what is not known.
 func programVersions() map[string]string {
-	v := map[string]string{reports.VersionProgram: version.Module()}
-	if commit := version.Commit(); commit != "" {
-		v[reports.VersionCommit] = commit
-	}
-	return v
+	return map[string]string{reports.VersionProgram: version.Module(), reports.VersionCommit: version.Commit()}
 }
 
 // storeTrace writes the trace of a failure below the test's folder. Where the test has died, nothing may interrupt it.
