@@ -246,9 +246,10 @@ func TestNoEndlessErrorSparesNotifications(t *testing.T) {
 // A passing Run says what ready-made properties have not seen, unless the test tells of reconciles or does not ask for them.
 func TestRunSaysWhatIsNotSeen(t *testing.T) {
 	const (
-		untold  = "; the test tells of no reconciles (simtest.Logger for controller-runtime, env.Reconciling), so "
-		endless = "NoEndlessError sees none that fails for ever, unless the error is logged with klog"
-		others  = "NoForgottenFailure sees none that is given up, and NoHotReconcile sees none that comes again and again without a request"
+		untold      = "; the test tells of no reconciles (simtest.Logger for controller-runtime, env.Reconciling), so "
+		unrestarted = "; its processes never crash (Options.CrashProbability), so QuietAfterRestart restarts none"
+		endless     = "NoEndlessError sees none that fails for ever, unless the error is logged with klog"
+		others      = "NoForgottenFailure sees none that is given up, and NoHotReconcile sees none that comes again and again without a request"
 	)
 	right := reading{read: func(cache.Indexer, string) error { return nil }}
 	for _, test := range []struct {
@@ -260,11 +261,14 @@ func TestRunSaysWhatIsNotSeen(t *testing.T) {
 		{true, simtest.Options{Properties: simtest.WellBehaved()}, ""},
 		{false, simtest.Options{Properties: simtest.WellBehaved(simtest.Exception{Property: simtest.NoEndlessError, Why: "another test asks for it"})}, untold + others},
 		{false, simtest.Options{}, ""},
+		{true, simtest.Options{Properties: simtest.WellBehaved(), Mix: "light"}, unrestarted},
+		{true, simtest.Options{Properties: simtest.WellBehaved(), CrashProbability: -1}, unrestarted},
+		{true, simtest.Options{Properties: simtest.WellBehaved(), Mix: "light", CrashProbability: 0.01}, ""},
 	} {
 		r := &recorder{name: t.Name()}
 		test.o.Seeds = 2
 		try(r, test.o, readingBody(right, test.told))
-		if log := strings.Join(r.logs, "\n"); r.failed || !strings.Contains(log, test.says) || test.says == "" && strings.Contains(log, untold) {
+		if log := strings.Join(r.logs, "\n"); r.failed || !strings.Contains(log, test.says) || test.says != unrestarted && strings.Contains(log, unrestarted) || test.says == "" && strings.Contains(log, untold) {
 			t.Errorf("%+v: failed: %v %v; the log is\n%s", test, r.failed, r.errors, log)
 		}
 	}

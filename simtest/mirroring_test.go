@@ -26,10 +26,14 @@ type mirroring struct {
 	client  kubernetes.Interface
 	maps    informers.SharedInformerFactory
 	queue   workqueue.RateLimitingInterface
+	made    map[string]bool
 }
 
 // dropsAndGivesUp is to drop what a handler is told again, as at each resync, and a key that has failed three times.
 const dropsAndGivesUp = "gives up, and drops what it knows"
+
+// hangs is to wait for informers that nobody stops, when the list at the start fails.
+const hangs = "hangs"
 
 func (c *mirroring) add(obj any) {
 	if c.mistake == "drops tombstones" {
@@ -51,11 +55,19 @@ func (c *mirroring) run(ctx context.Context, config *rest.Config) (err error) {
 	}
 	c.queue = workqueue.NewRateLimitingQueue(workqueue.DefaultControllerRateLimiter())
 	defer c.queue.ShutDown()
+	c.made = map[string]bool{}
 	c.maps = informers.NewSharedInformerFactory(c.client, 0)
 	handler := cache.ResourceEventHandlerFuncs{AddFunc: c.add, UpdateFunc: func(_, obj any) { c.add(obj) }, DeleteFunc: c.add}
 	if c.mistake == dropsAndGivesUp {
 		handler.UpdateFunc = func(was, obj any) {
 			if was.(metav1.Object).GetResourceVersion() != obj.(metav1.Object).GetResourceVersion() {
+				c.add(obj)
+			}
+		}
+	}
+	if c.mistake == "looks at generations only" {
+		handler.UpdateFunc = func(was, obj any) {
+			if was.(metav1.Object).GetGeneration() != obj.(metav1.Object).GetGeneration() {
 				c.add(obj)
 			}
 		}
@@ -83,8 +95,12 @@ func (c *mirroring) run(ctx context.Context, config *rest.Config) (err error) {
 			return err
 		}
 	}
-	c.maps.Start(ctx.Done())
 	defer c.maps.Shutdown()
+	started, cancel := context.WithCancel(ctx)
+	if c.mistake != hangs {
+		defer cancel()
+	}
+	c.maps.Start(started.Done())
 	c.maps.WaitForCacheSync(ctx.Done())
 	left, err := c.client.CoreV1().Secrets("default").List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -156,6 +172,10 @@ func (c *mirroring) reconcile(ctx context.Context, key string) error {
 		}
 		return err
 	case !gone && mirrored(m) && none:
+		if c.mistake == "remembers what it has made" && c.made[key] {
+			return nil
+		}
+		c.made[key] = true
 		s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: m.Annotations}}
 		_, err := c.client.CoreV1().Secrets(namespace).Create(ctx, s, metav1.CreateOptions{})
 		return err

@@ -186,7 +186,7 @@ func (r *runner) summarize() {
 		if !s.busy {
 			text += " (no client of env.RESTConfig has made a request)"
 		}
-		if s.busy && !s.told {
+		if s.busy {
 			text += r.unseen()
 		}
 	}
@@ -213,18 +213,31 @@ var untold = []struct{ property, unseen string }{
 	{NoHotReconcile, "that comes again and again without a request"},
 }
 
-// unseen says what ready-made properties that the test asks for have not seen, since it tells of no reconciles; "" for nothing.
-func (r *runner) unseen() string {
-	var all []string
+// unseen says what ready-made properties that the test asks for have not seen, and why; "" for nothing.
+func (r *runner) unseen() (text string) {
+	if all := r.untold(); len(all) > 0 {
+		text = "; the test tells of no reconciles (simtest.Logger for controller-runtime, env.Reconciling), so " + strings.Join(all, ", and ")
+	}
+	if r.neverCrash() && asksFor(r.o.Properties, QuietAfterRestart) {
+		text += "; its processes never crash (Options.CrashProbability), so " + QuietAfterRestart + " restarts none"
+	}
+	return text
+}
+
+// untold says which reconciles have not been seen, since the test tells of none.
+func (r *runner) untold() (all []string) {
 	for _, x := range untold {
-		if asksFor(r.o.Properties, x.property) {
+		if !r.done.told && asksFor(r.o.Properties, x.property) {
 			all = append(all, x.property+" sees none "+x.unseen)
 		}
 	}
-	if len(all) == 0 {
-		return ""
-	}
-	return "; the test tells of no reconciles (simtest.Logger for controller-runtime, env.Reconciling), so " + strings.Join(all, ", and ")
+	return all
+}
+
+// neverCrash reports whether a process crashes in no seed of the test.
+func (r *runner) neverCrash() bool {
+	o := &r.data
+	return o.CrashProbability < 0 || o.CrashProbability == 0 && (o.Strategy == "fifo" || (o.Mix != "" || o.FaultMix != nil) && !o.DrawRest)
 }
 
 // summarizeBefore logs what was done before a failure.

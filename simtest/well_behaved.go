@@ -24,6 +24,7 @@ const (
 	NoWriteAfterLease     = "NoWriteAfterLease"
 	NoAbandonedWrite      = "NoAbandonedWrite"
 	NoIgnoredWrite        = "NoIgnoredWrite"
+	QuietAfterRestart     = "QuietAfterRestart"
 )
 
 // wellBehaved are the ready-made properties, with what they say.
@@ -44,6 +45,7 @@ var wellBehaved = []Property{
 	{Name: NoWriteAfterLease, Statement: "no replica goes on writing when another one has taken its Lease"},
 	{Name: NoAbandonedWrite, Statement: "a write that has failed for a reason that passes is tried again before the run has the controller's informers list anew"},
 	{Name: NoIgnoredWrite, Statement: "what a controller writes into a custom resource, and the server accepts, is there afterwards"},
+	{Name: QuietAfterRestart, Statement: "when all is done, a controller that is restarted finds nothing to do"},
 }
 
 // Exception is what a property of WellBehaved does not judge: what a client does, what is done to an object, or, with both, the one to the other.
@@ -94,6 +96,8 @@ type Exception struct {
 //	                       informers list anew: the error was swallowed
 //	NoIgnoredWrite         the server accepts writes of a custom resource and ignores part of them: the status in a write to the resource itself, labels or
 //	                       the like in one to /status, a field that the schema does not have
+//	QuietAfterRestart      a controller writes something only once it is restarted: a filter of events, something that it remembers, or a goroutine that
+//	                       waits for ever had kept it from that
 //
 // When the body has returned, the run goes on for them: the faults stop, 20 minutes of virtual time pass, as long as any of client-go's
 // backoffs lasts, and for 10 more the controllers are watched. The body's own checks and properties no longer are asked then. So the runs of a seed
@@ -110,13 +114,16 @@ type Exception struct {
 // again; if it does not, what its rate limiter remembers is not seen. If some of that is still undone in the end, the informers list anew once more after 20 minutes,
 // for NoAbandonedWrite. The other properties judge before that.
 //
+// For QuietAfterRestart, all processes are restarted before that, when the 10 minutes are over, and 90 s pass; if somebody writes something then, they are restarted once more, since
+// one that writes at each start has forgotten nothing. Where processes never crash (Options.CrashProbability), none is restarted, and a passing Run says so.
+//
 // NoHotReconcile, NoEndlessError and NoForgottenFailure see the reconciles that a test tells of, by [Logger] or [Env.Reconciling], and NoEndlessError the errors that are logged with klog or
 // Kubernetes' HandleError. A reconcile that fails for ever, makes no request, and whose error goes nowhere cannot be seen: a passing Run says so. An error that says
 // that something is not found is judged only if it is the reconciled object itself, which was deleted. Who waits for another object by returning another
 // error is excepted by name, and there Client is the controller's name. For writes that are refused it is the process's.
 //
 // Correct controllers may differ: one that writes the time of its last look into a status every minute never comes to rest, one that lets an object
-// go when something else has gone keeps its finalizer, and one that gives up after some attempts, or leaves what is not watched to the next resync, forgets. They are
+// go when something else has gone keeps its finalizer, and one that gives up after some attempts, or leaves what is not watched to the next resync or start, forgets. They are
 // excepted by name, with a reason:
 //
 //	simtest.WellBehaved(simtest.Exception{Property: simtest.QuietAfterConvergence, Object: "nodes", Why: "a heartbeat every minute"})

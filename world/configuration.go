@@ -26,6 +26,7 @@ type configuration struct {
 	likely     string // the fault that most Pods meet then; "" for none
 	interleave bool   // the seed interleaves the goroutines of the test's process
 	detect     bool   // client-go's mutation detector watches the caches of informers there
+	restarts   bool   // controllers may be restarted after the body
 	leap       int    // after how many writes the next resourceVersion has a digit more; 0 for never
 }
 
@@ -40,6 +41,7 @@ const (
 	optionLikely     = "likelyStage"
 	optionInterleave = "interleave"
 	optionDetect     = "mutationDetector"
+	optionRestarts   = "restarts"
 	optionLeap       = "leap"
 )
 
@@ -69,6 +71,8 @@ func configure(o *options, seed uint64) (configuration, error) {
 	c := configuration{
 		crashes: max(o.CrashProbability, 0), maxCrashes: cmp.Or(o.MaxCrashes, defaultMaxCrashes), replicas: max(o.Replicas, 1), history: o.History,
 		watchList: o.WatchList >= 0, interleave: o.Interleave > 0, detect: o.MutationDetector > 0 || o.MutationDetector == 0 && seed%4 == 3,
+		// Where a process may crash it can be restarted, also in seeds in which none crashes.
+		restarts: o.CrashProbability > 0 || o.CrashProbability == 0 && (o.mix == nil || o.DrawRest),
 	}
 	withWebhooks := func(m fault.Mix) fault.Mix {
 		if o.Webhooks && o.FaultMix == nil {
@@ -147,6 +151,9 @@ func (c *configuration) write(h *sim.Header) (err error) {
 	if c.detect {
 		h.Options[optionDetect] = strconv.FormatBool(true)
 	}
+	if c.restarts {
+		h.Options[optionRestarts] = strconv.FormatBool(true)
+	}
 	if c.leap > 0 {
 		h.Options[optionLeap] = strconv.Itoa(c.leap)
 	}
@@ -181,7 +188,7 @@ func readConfiguration(h *sim.Header) (c configuration, err error) {
 		read(optionLeap, func(text string) (err error) { c.leap, err = strconv.Atoi(text); return err })
 	}
 	c.podFaults, c.likely = h.Options[optionPodFaults] != "", h.Options[optionLikely]
-	c.interleave, c.detect = interleaves(h), detectsMutations(h)
+	c.interleave, c.detect, c.restarts = interleaves(h), detectsMutations(h), h.Options[optionRestarts] != ""
 	return c, err
 }
 

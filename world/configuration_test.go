@@ -80,7 +80,7 @@ func TestOptionsPinTheConfiguration(t *testing.T) {
 			"replicas":   {wire.Options{Replicas: 5}, func(c *configuration) { c.replicas = 5 }},
 			"history":    {wire.Options{History: 7}, func(c *configuration) { c.history = 7 }},
 			"crashes":    {wire.Options{CrashProbability: 0.5}, func(c *configuration) { c.crashes = 0.5 }},
-			"no crashes": {wire.Options{CrashProbability: -1}, func(c *configuration) { c.crashes = 0 }},
+			"no crashes": {wire.Options{CrashProbability: -1}, func(c *configuration) { c.crashes, c.restarts = 0, false }},
 			"maxCrashes": {wire.Options{MaxCrashes: 4}, func(c *configuration) { c.maxCrashes = 4 }},
 			"streaming":  {wire.Options{WatchList: 1}, func(c *configuration) { c.watchList = true }},
 			"no lists":   {wire.Options{WatchList: -1}, func(c *configuration) { c.watchList = false }},

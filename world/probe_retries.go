@@ -19,7 +19,6 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/fakeapiserver/rest"
 	"github.com/informersim/informersim/fakeapiserver/store"
-	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/world/wellbehaved"
 )
@@ -48,7 +47,7 @@ type undoing struct {
 // whenever it looks can be made to fail whenever one likes.
 func (b *wellBehaved) noteWrite(r *sim.Record) {
 	verb, object, _ := strings.Cut(r.Detail, " ")
-	if !b.watching || b.probing || verb != "update" && verb != "patch" || wellbehaved.Bookkeeping(r.Key) || b.role(r.Actor) != wellbehaved.Controller {
+	if !b.watching || b.probing || b.restarting || verb != "update" && verb != "patch" || wellbehaved.Bookkeeping(r.Key) || b.role(r.Actor) != wellbehaved.Controller {
 		return
 	}
 	object, _, _ = strings.Cut(object, " ")
@@ -221,9 +220,7 @@ func (b *wellBehaved) probe() {
 	if len(b.writes)+len(undos) == 0 {
 		return
 	}
-	b.w.monitor.Conclude(func(of *property.Property) bool {
-		return of.Name != wellbehaved.NameBackoff && of.Name != wellbehaved.NameAbandoned && slices.Contains(wellbehaved.Names, of.Name)
-	})
+	b.conclude(wellbehaved.NameBackoff, wellbehaved.NameAbandoned)
 	b.probing = true
 	targets := slices.Concat(b.writes, probedBy(undos))
 	for range wellbehaved.ProbeRounds {

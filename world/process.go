@@ -73,10 +73,19 @@ func (p *process) start() {
 
 // crashNow kills a process that runs, and has it come back after its downtime.
 func (p *process) crashNow() {
-	if p.running && !p.life.dead() {
-		p.kill()
-		p.want, p.byFault = true, true
+	if p.restartNow() {
+		p.byFault = true
 	}
+}
+
+// restartNow kills a process that runs, and has it come back as soon as its function has returned. It reports whether it runs.
+func (p *process) restartNow() bool {
+	if !p.running || p.life.dead() {
+		return false
+	}
+	p.kill()
+	p.want = true
+	return true
 }
 
 // processCrashed is the detail of the record of a crash.

@@ -46,6 +46,10 @@ type wellBehaved struct {
 	undos    map[probed]undoing // the last change of each object by each controller
 	probing  bool
 	anew     bool // controllers' informers have listed anew since writes were made to fail
+
+	restarted  int  // how often the controllers were restarted since they were watched
+	restarting bool // they just were
+	rewrote    bool // somebody has written something since
 }
 
 // sentBy is a request by its client and its number.
@@ -79,6 +83,7 @@ func (b *wellBehaved) properties() []property.Property {
 		Dead:       func(why string) bool { return strings.Contains(why, wire.Crashed.Error()) },
 		Probing:    func() bool { return b.probing },
 		ListsAnew:  func() bool { return b.anew },
+		Restarted:  func() int { return b.restarted },
 		Reconciles: wellbehaved.Reconciles{Begin: kindReconcile, End: kindReconciled, Sends: kindSends},
 	}
 	var names []string
@@ -143,6 +148,7 @@ func (b *wellBehaved) Record(r *sim.Record) {
 		}
 	case fakeapiserver.KindCommit:
 		b.noteChange(r)
+		b.noteRewrite(r)
 	case fakeapiserver.KindResponse:
 		b.answered = append(b.answered, sentBy{r.Actor, r.N})
 	}
@@ -184,10 +190,18 @@ func (b *wellBehaved) watch() {
 	if b.asked(wellbehaved.NameEndless) {
 		b.errors = w.remote.errors(b.calm)
 	}
+	b.restart()
 	b.probe()
 	if why := b.blind(); why != "" {
 		w.kernel.Fail(errors.New(why))
 	}
+}
+
+// conclude has the ready-made properties judge, but for some, which go on.
+func (b *wellBehaved) conclude(but ...string) {
+	b.w.monitor.Conclude(func(of *property.Property) bool {
+		return slices.Contains(wellbehaved.Names, of.Name) && !slices.Contains(but, of.Name)
+	})
 }
 
 // stir has the controllers list everything anew, so that they reconcile it once more, and has their writes take time, as in a cluster. One that writes

@@ -155,7 +155,7 @@ func (a *abandonment) committed(w property.World, r *sim.Record, again bool) *re
 		return &reports.Violation{
 			Key: strings.Clone(r.Key),
 			Message: fmt.Sprintf(
-				"%s changes %s of %s to %s only when its informers have listed anew, since the run has ended their watches: the same request, %s %s, had failed %v before, for a reason that passes, and was not tried again. Who cannot write tries again: a reconcile returns the error, or puts its key back (AddRateLimited)",
+				"%s changes %s of %s to %s only when its informers have listed anew, since the run has ended their watches: the same request, %s %s, had failed %v before, for a reason that passes, and was not tried again. Either the error was swallowed, which a reconcile returns, or puts its key back (AddRateLimited); or the object in the informer's cache was changed before, in place of a copy, and the next attempt took that for written (-simtest.mutations=on tells)",
 				x.name, c.field, r.Key, shown(c.value), x.request.Method, x.request.Path, span(x.request.At-failed.failed.At)),
 			Because: []reports.Evidence{
 				failed.undone, failed.failed, told,

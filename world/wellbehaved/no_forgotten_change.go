@@ -3,11 +3,9 @@ package wellbehaved
 import (
 	"fmt"
 	"maps"
-	"strconv"
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kinds "k8s.io/apimachinery/pkg/types"
 
 	"github.com/informersim/informersim/fakeapiserver"
@@ -34,8 +32,8 @@ func noForgottenChange(o *Options) property.Property {
 		Kinds:     append(o.Reconciles.kinds(), fakeapiserver.KindRequest, fakeapiserver.KindPage, fakeapiserver.KindFrame, fakeapiserver.KindWatchClosed, o.Restarts),
 		New: func() property.Checker {
 			s := &overlooked{
-				o: o, underWay: newUnderWay[planned](o.Reconciles), due: map[way]time.Duration{}, gazette: newGazette(), known: map[followed]int64{}, newest: map[string]int64{},
-				active: map[sim.ActorID]time.Duration{}, changed: map[string]outside{}, wrote: map[cached]uint64{}, told: map[sim.ActorID]reports.Evidence{}, writes: map[sentBy]string{}, failed: map[string]reports.Evidence{}, late: map[sim.ActorID]bool{},
+				o: o, underWay: newUnderWay[planned](o.Reconciles), due: map[way]time.Duration{}, causes: newCauses(), known: map[followed]int64{}, newest: map[string]int64{},
+				active: map[sim.ActorID]time.Duration{}, told: map[sim.ActorID]reports.Evidence{}, writes: map[sentBy]string{}, failed: map[string]reports.Evidence{}, late: map[sim.ActorID]bool{},
 				had: map[cached]kinds.UID{}, gone: map[string]ended{},
 			}
 			return property.Checker{Record: s.record, End: func(property.World) *reports.Violation { return s.found }}
@@ -46,18 +44,6 @@ func noForgottenChange(o *Options) property.Property {
 // planned is a reconcile that comes because the one before it has asked for it.
 type planned struct{ is bool }
 
-// outside is a change from outside.
-type outside struct {
-	key string
-	reports.Evidence
-}
-
-// cached is the key of an object in a client's caches.
-type cached struct {
-	client sim.ActorID
-	key    string
-}
-
 // ended is an object that was deleted.
 type ended struct {
 	uid kinds.UID
@@ -67,24 +53,22 @@ type ended struct {
 // overlooked follows what controllers are told, and when they write.
 type overlooked struct {
 	underWay[planned]
-	gazette
-	o       *Options
-	due     map[way]time.Duration // when something is to be reconciled again
-	known   map[followed]int64
-	newest  map[string]int64                 // the last revision of a resource, by plural
-	active  map[sim.ActorID]time.Duration    // when a client has last written, or its process has begun
-	changed map[string]outside               // the last change from outside, by "namespace/name"
-	wrote   map[cached]uint64                // the step in which a client has sent its last write of an object
-	told    map[sim.ActorID]reports.Evidence // the last that a client was told since its watches ended
-	writes  map[sentBy]string                // in flight: "secrets create default/a"
-	failed  map[string]reports.Evidence      // the last answer to one, if that was an error
-	late    map[sim.ActorID]bool             // who had not been told of everything then
-	had     map[cached]kinds.UID             // which object of a name a client has been told of last
-	gone    map[string]ended                 // the last object of a key that was deleted
-	last    time.Duration                    // when somebody last changed something
-	looked  bool                             // at who had
-	over    bool                             // somebody has written since then
-	found   *reports.Violation
+	causes
+	o      *Options
+	due    map[way]time.Duration // when something is to be reconciled again
+	known  map[followed]int64
+	newest map[string]int64                 // the last revision of a resource, by plural
+	active map[sim.ActorID]time.Duration    // when a client has last written, or its process has begun
+	told   map[sim.ActorID]reports.Evidence // the last that a client was told since its watches ended
+	writes map[sentBy]string                // in flight: "secrets create default/a"
+	failed map[string]reports.Evidence      // the last answer to one, if that was an error
+	late   map[sim.ActorID]bool             // who had not been told of everything then
+	had    map[cached]kinds.UID             // which object of a name a client has been told of last
+	gone   map[string]ended                 // the last object of a key that was deleted
+	last   time.Duration                    // when somebody last changed something
+	looked bool                             // at who had
+	over   bool                             // somebody has written since then
+	found  *reports.Violation
 }
 
 func (s *overlooked) record(w property.World, r *sim.Record) *reports.Violation {
@@ -191,14 +175,7 @@ func (s *overlooked) committed(w property.World, r *sim.Record) {
 		s.gone[strings.Clone(r.Key)] = ended{m.GetUID(), x.client}
 	}
 	s.active[x.client], s.last = r.At, r.At
-	if x.role == Outside {
-		key := strings.Clone(r.Key)
-		s.put(r)
-		s.changed[key[strings.Index(key, " ")+1:]] = outside{key, reports.Because(r, "%s commits %s of %s (RV %d)", x.name, r.Detail, key, r.RV)}
-	}
-	if x.request != nil {
-		s.wrote[cached{x.client, strings.Clone(r.Key)}] = x.request.Step
-	}
+	s.causes.committed(r, &x)
 }
 
 func (s *overlooked) judge(w property.World, r *sim.Record, x *write) *reports.Violation {
@@ -212,82 +189,18 @@ func (s *overlooked) judge(w property.World, r *sim.Record, x *write) *reports.V
 	if by := s.sent[sentBy{x.client, x.number}]; by != nil && by.is {
 		return nil
 	}
-	what := ""
-	switch r.Detail {
-	case "ADDED":
-		what = "creates " + r.Key
-	case "DELETED":
-		what = "deletes " + r.Key
-	default:
-		for _, c := range changes(r.Old, r.Obj) {
-			if !moves(c.value) {
-				what = fmt.Sprintf("changes %s of %s to %s", c.field, r.Key, shown(c.value))
-				break
-			}
-		}
-	}
+	what := does(r)
 	if what == "" {
 		return nil
 	}
 	v := &reports.Violation{Key: strings.Clone(r.Key), Message: fmt.Sprintf(
 		"%s %s only when its informers have listed anew, since the run has ended their watches: it had been told of everything, and nobody had changed anything for %v. It has overlooked a change, or given up after a failure",
 		x.name, what, span(observed-max(calm, s.last)))}
-	if c, is := s.cause(r, x); is {
-		v.Because = append(v.Because, c.Evidence)
-		if e, is := s.heard(c.key, x.client); is {
-			v.Because = append(v.Because, e)
-		}
-	}
+	v.Because = s.because(r, x)
 	if e, is := s.failed[s.writes[sentBy{x.client, x.number}]]; is {
 		v.Because = append(v.Because, e)
 	}
 	v.Because = append(v.Because, told, reports.Evidence{Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s sends %s %s", x.name, x.request.Method, x.request.Path)},
 		reports.Because(r, "%s is %s (RV %d)", r.Key, r.Detail, r.RV))
 	return v
-}
-
-// cause returns the last change from outside of what an object belongs to by its controlling owner, or of what has its name, itself included. A controller that was told of that, and has written the
-// object since, has answered to it: then the last change of anything else that it was told of afterwards is more likely the one.
-func (s *overlooked) cause(r *sim.Record, x *write) (outside, bool) {
-	object := r.Key[strings.Index(r.Key, " ")+1:]
-	e, is := s.changed[object]
-	if m := meta(r.Obj); m != nil {
-		if ref := metav1.GetControllerOf(m); ref != nil {
-			if of, has := s.changed[object[:strings.LastIndex(object, "/")+1]+ref.Name]; has && (!is || of.At > e.At) {
-				e, is = of, true
-			}
-		}
-	}
-	why, wrote := "the last change of it from outside", s.wrote[cached{x.client, r.Key}]
-	if told, has := s.heard(e.key, x.client); is && has && told.Step <= wrote { // what answers at once is sent in the step that tells
-		var later outside
-		for _, c := range s.changed { // order: the last one counts, and of those of one step the last key
-			if _, has := s.heard(c.key, x.client); has && c.Step > max(wrote, e.Step) && (c.Step > later.Step || c.Step == later.Step && c.key > later.key) {
-				later = c
-			}
-		}
-		if later.key != "" {
-			e, why = later, "the last change from outside since "+x.name+" has last written it"
-		}
-	}
-	e.Text = why + ": " + e.Text
-	return e, is
-}
-
-// heard returns how a client was told of the last change of an object from outside.
-func (s *overlooked) heard(key string, client sim.ActorID) (e reports.Evidence, is bool) {
-	if of := s.gazette.of[key]; of != nil {
-		e, is = of.told[client]
-	}
-	return e, is
-}
-
-// moves reports whether a value is one that each reconcile may change, whatever has happened: a time, or a number.
-func moves(value string) bool {
-	plain := strings.Trim(value, `"`)
-	if _, err := strconv.ParseFloat(plain, 64); err == nil {
-		return true
-	}
-	_, err := time.Parse(time.RFC3339Nano, plain)
-	return err == nil
 }

@@ -34,6 +34,8 @@ type Options struct {
 	Probing func() bool
 	// ListsAnew says whether, after that, controllers' informers list anew.
 	ListsAnew func() bool
+	// Restarted says how often all controllers were restarted since nothing changes from outside any more: before writes are made to fail.
+	Restarted func() int
 	// Restarts is the kind of record that says that the process of a client has begun or ended: of "process/NAME", the client "conn/NAME".
 	Restarts sim.Kind
 	// Collected reports whether a garbage collector runs.
@@ -74,12 +76,12 @@ type Exception struct {
 }
 
 // Names of the properties, in the order of [All].
-var Names = []string{nameHot, nameWar, nameStale, nameQuiet, nameFinalizer, nameOrphan, NameBackoff, nameLost, NameEndless, nameForgotten, nameOverlooked, nameLeftover, nameBlind, nameDeposed, NameAbandoned, nameIgnored}
+var Names = []string{nameHot, nameWar, nameStale, nameQuiet, nameFinalizer, nameOrphan, NameBackoff, nameLost, NameEndless, nameForgotten, nameOverlooked, nameLeftover, nameBlind, nameDeposed, NameAbandoned, nameIgnored, NameRestart}
 
 // All returns the properties with these names.
 func All(o Options, names []string) (all []property.Property) {
 	for _, p := range []property.Property{
-		noHotReconcile(&o), noWriteWar(&o), noStaleCreate(&o), quietAfterConvergence(&o), noFinalizerLeft(&o), noOrphan(&o), noGrowingBackoff(&o), noLostUpdate(&o), noEndlessError(&o), noForgottenFailure(&o), noForgottenChange(&o), noLeftover(&o), noBlindDelete(&o), noWriteAfterLease(&o), noAbandonedWrite(&o), noIgnoredWrite(&o),
+		noHotReconcile(&o), noWriteWar(&o), noStaleCreate(&o), quietAfterConvergence(&o), noFinalizerLeft(&o), noOrphan(&o), noGrowingBackoff(&o), noLostUpdate(&o), noEndlessError(&o), noForgottenFailure(&o), noForgottenChange(&o), noLeftover(&o), noBlindDelete(&o), noWriteAfterLease(&o), noAbandonedWrite(&o), noIgnoredWrite(&o), quietAfterRestart(&o),
 	} {
 		if slices.Contains(names, p.Name) {
 			all = append(all, p)

@@ -1,0 +1,99 @@
+package simtest_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/informersim/informersim/simtest"
+)
+
+// What a controller writes only once it is restarted it has been kept from: by what it does not look at, by what it remembers, or since it hangs.
+func TestQuietAfterRestart(t *testing.T) {
+	for mistake, says := range map[string]string{
+		"looks at generations only":  "mirrors deletes secrets default/m",
+		"remembers what it has made": "mirrors creates secrets default/m",
+		hangs:                        "mirrors creates secrets default/m",
+	} {
+		t.Run(mistake, func(t *testing.T) {
+			o := simtest.Options{Seeds: 60, Properties: simtest.WellBehaved()}
+			body := mirroringBody(mirroring{mistake: mistake, watches: true})
+			found := simtest.Find(t, o, body)
+			if found == nil || found.Property != simtest.QuietAfterRestart {
+				t.Fatalf("found %v", found)
+			}
+			wantIn(t, found.Text, says, "only once it is restarted: nobody had changed anything for 30m", "the last change of it from outside: ", "mirrors is started, since the run restarts all controllers", "mirrors sends ")
+			if testing.Short() && mistake != hangs {
+				return // one of them shows that options are heeded; each makes all runs up to the one that was found once more
+			}
+			o.Seeds, o.Properties = int(found.Seed), simtest.WellBehaved(simtest.Exception{Property: simtest.QuietAfterRestart, Object: "secrets", Why: "whoever misses one restarts it"})
+			if found := simtest.Find(t, o, body); found != nil {
+				t.Errorf("an exception: found %v", found)
+			}
+			o.Properties, o.CrashProbability = simtest.WellBehaved(), -1
+			if found := simtest.Find(t, o, body); found != nil {
+				t.Errorf("without crashes: found %v", found)
+			}
+		})
+	}
+}
+
+// Who writes something at each start has forgotten nothing, nor has who writes at a time of its own.
+func TestQuietAfterRestartSpares(t *testing.T) {
+	only := slices.DeleteFunc(simtest.WellBehaved(), func(p simtest.Property) bool { return p.Name != simtest.QuietAfterRestart })
+	writes := func(ctx context.Context, client kubernetes.Interface, value string) error {
+		patch := fmt.Appendf(nil, `{"data":{"by":%q}}`, value)
+		_, err := client.CoreV1().ConfigMaps("default").Patch(ctx, "state", "application/merge-patch+json", patch, metav1.PatchOptions{})
+		return err
+	}
+	for name, run := range map[string]func(ctx context.Context, begun time.Time, client kubernetes.Interface) error{
+		"at each start": func(ctx context.Context, begun time.Time, client kubernetes.Interface) error {
+			return writes(ctx, client, "since "+time.Now().Format(time.Kitchen))
+		},
+		"what it makes anew": func(ctx context.Context, begun time.Time, client kubernetes.Interface) error {
+			m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "life-"}}
+			_, err := client.CoreV1().ConfigMaps("default").Create(ctx, m, metav1.CreateOptions{})
+			return err
+		},
+		"what is due": func(ctx context.Context, begun time.Time, client kubernetes.Interface) error {
+			tells := simtest.Logger().WithValues("controller", "state", "namespace", "default", "name", "state", "reconcileID", "1")
+			if wait := time.Until(begun.Add(31*time.Minute + time.Second)); wait > 0 {
+				tells.V(5).Info("Reconciling")
+				tells.V(5).Info("Reconcile done, requeueing after " + wait.String())
+				return nil
+			}
+			return writes(ctx, client, "the time")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			starts := 0
+			o := simtest.Options{Mix: "none", CrashProbability: 1e-9, Seeds: 4, Properties: only}
+			simtest.Run(t, o, func(env *simtest.Env) {
+				env.Create(configMap("state", ""))
+				begun := env.Now()
+				env.Go("writer", func(ctx context.Context) error {
+					starts++
+					client, err := kubernetes.NewForConfig(env.RESTConfig("writer"))
+					if err != nil {
+						return err
+					}
+					if err := run(ctx, begun, client); err != nil {
+						return err
+					}
+					<-ctx.Done()
+					return nil
+				})
+				env.Advance(time.Minute)
+			})
+			if starts < 2*o.Seeds {
+				t.Errorf("%d starts in %d runs", starts, o.Seeds)
+			}
+		})
+	}
+}

@@ -1,0 +1,54 @@
+package world
+
+import (
+	"time"
+
+	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/world/wellbehaved"
+)
+
+// restartTime is how long restarted controllers are watched: until a former leader's Lease has expired, and they have written.
+const restartTime = 90 * time.Second
+
+// restart restarts all controllers, for the property QuietAfterRestart. The others judge a controller's life; two go on after this.
+func (b *wellBehaved) restart() {
+	if !b.asked(wellbehaved.NameRestart) || !b.w.config.restarts || !b.crashable() {
+		return
+	}
+	b.conclude(wellbehaved.NameRestart, wellbehaved.NameBackoff, wellbehaved.NameAbandoned)
+	if b.restartAll(1); b.rewrote {
+		b.restartAll(2) // who writes now writes at each start
+	}
+	b.conclude(wellbehaved.NameBackoff, wellbehaved.NameAbandoned)
+}
+
+// crashable reports whether a process runs.
+func (b *wellBehaved) crashable() bool {
+	for _, p := range b.w.processes {
+		if p.running && !p.life.dead() {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *wellBehaved) restartAll(nth int) {
+	if b.w.monitor.Violation() != nil || b.w.kernel.Err() != nil {
+		return
+	}
+	b.w.kernel.Clock().AfterFunc(time.Millisecond, func() {
+		b.restarted, b.restarting = nth, true
+		for _, p := range b.w.processes {
+			p.restartNow() // without a downtime: nobody is to miss what a process says of itself
+		}
+	})
+	b.w.goOn(restartTime)
+	b.restarting = false
+}
+
+// noteRewrite notes that a controller has written something since the restart.
+func (b *wellBehaved) noteRewrite(r *sim.Record) {
+	if b.restarting && !wellbehaved.Bookkeeping(r.Key) {
+		b.rewrote = true
+	}
+}

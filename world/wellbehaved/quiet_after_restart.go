@@ -1,0 +1,111 @@
+package wellbehaved
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/scenarios/property"
+	"github.com/informersim/informersim/sim"
+)
+
+// NameRestart is the name of the property for which the controllers are restarted after they were watched.
+const NameRestart = "QuietAfterRestart"
+
+// atStart is within what time of its process's start a controller writes what it finds to do: it may have to become the leader first.
+const atStart = time.Minute
+
+// quietAfterRestart checks that a controller which is restarted when all is done finds nothing to do. What it writes then it would have written before, had it looked: a filter of events, or something
+// that it remembers, has kept it from that. It judges the first write that anybody makes from then on, so that nobody else's can be its reason, and not where a controller also writes after a further
+// restart: there something is written at each start.
+func quietAfterRestart(o *Options) property.Property {
+	return property.Property{
+		Name:      NameRestart,
+		Statement: "when all is done, a controller that is restarted finds nothing to do",
+		Kinds:     append(o.Reconciles.kinds(), fakeapiserver.KindRequest, fakeapiserver.KindPage, fakeapiserver.KindFrame, fakeapiserver.KindWatchClosed, o.Restarts),
+		New: func() property.Checker {
+			s := &restarted{o: o, causes: newCauses(), due: map[way]time.Duration{}, active: map[sim.ActorID]time.Duration{}, started: map[string]reports.Evidence{}}
+			return property.Checker{Record: s.record, End: s.end}
+		},
+	}
+}
+
+// restarted follows what controllers write before they are restarted, and after.
+type restarted struct {
+	causes
+	o       *Options
+	due     map[way]time.Duration         // when something is to be reconciled again
+	active  map[sim.ActorID]time.Duration // when a client has last written
+	last    time.Duration                 // when somebody last changed something
+	started map[string]reports.Evidence   // when a process has begun, by its name, which its client has
+	at      time.Duration                 // of the first restart
+	over    bool                          // somebody has written since then
+	client  sim.ActorID                   // who has
+	found   *reports.Violation
+}
+
+func (s *restarted) record(w property.World, r *sim.Record) *reports.Violation {
+	s.gazette.record(w, r, s.o.Restarts)
+	times := s.o.Restarted()
+	if times == 1 && s.at == 0 {
+		s.at = r.At
+	}
+	switch r.Kind {
+	case fakeapiserver.KindCommit:
+		x := s.o.writeOf(w)
+		if Bookkeeping(r.Key) || x.rewrites(r) {
+			return nil
+		}
+		switch {
+		case times == 0:
+			s.active[x.client], s.last = r.At, r.At
+		case times == 1 && !s.over:
+			s.over, s.found = true, s.judge(r, &x)
+		case times == 2 && x.role == Controller: // it may be another replica that is the leader
+			s.found = nil
+		}
+		s.committed(r, &x)
+	case s.o.Reconciles.Begin:
+		delete(s.due, wayOf(w, r))
+	case s.o.Reconciles.End:
+		if r.N >= 0 {
+			s.due[wayOf(w, r)] = r.At + time.Duration(r.N)
+		}
+	case s.o.Restarts:
+		if times > 0 {
+			name := strings.TrimPrefix(w.Kernel().ActorName(r.Actor), "process/") // its client is not known before its first request
+			s.started[name] = reports.Because(r, "%s is %s, since the run restarts all controllers when nothing more happens", name, r.Detail)
+		}
+	}
+	return nil
+}
+
+func (s *restarted) judge(r *sim.Record, x *write) *reports.Violation {
+	calm, _ := s.o.Calm()
+	started, is := s.started[x.name]
+	what := does(r)
+	if x.role != Controller || x.request == nil || !is || x.request.At < started.At || x.request.At > started.At+atStart || s.active[x.client] > calm+settled || s.last > s.at-settled || what == "" ||
+		s.o.excepted(NameRestart, x.name, r.Key) {
+		return nil
+	}
+	for _, due := range s.due { // order: one is enough
+		if due >= s.at-prompt && due <= r.At {
+			return nil // it had asked to be called about now
+		}
+	}
+	v := &reports.Violation{Key: strings.Clone(r.Key), Message: fmt.Sprintf(
+		"%s %s only once it is restarted: nobody had changed anything for %v, and a further restart has it write nothing. A filter of events, something that it remembers, or a goroutine that waits for ever had kept it from that",
+		x.name, what, span(s.at-max(calm, s.last)))}
+	v.Because = append(s.because(r, x), started, reports.Evidence{Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s sends %s %s", x.name, x.request.Method, x.request.Path)},
+		reports.Because(r, "%s is %s (RV %d)", r.Key, r.Detail, r.RV))
+	return v
+}
+
+func (s *restarted) end(property.World) *reports.Violation {
+	if s.o.Restarted() < 2 {
+		return nil
+	}
+	return s.found
+}
