@@ -264,6 +264,7 @@ func TestRunSaysWhatIsNotSeen(t *testing.T) {
 		{true, simtest.Options{Properties: simtest.WellBehaved(), Mix: "light"}, unrestarted},
 		{true, simtest.Options{Properties: simtest.WellBehaved(), CrashProbability: -1}, unrestarted},
 		{true, simtest.Options{Properties: simtest.WellBehaved(), Mix: "light", CrashProbability: 0.01}, ""},
+		{true, simtest.Options{Properties: simtest.WellBehaved(simtest.Exception{Property: simtest.QuietAfterRestart, Why: "another test asks for it"}), Mix: "light"}, ""},
 	} {
 		r := &recorder{name: t.Name()}
 		test.o.Seeds = 2

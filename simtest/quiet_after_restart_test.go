@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -95,5 +96,30 @@ func TestQuietAfterRestartSpares(t *testing.T) {
 				t.Errorf("%d starts in %d runs", starts, o.Seeds)
 			}
 		})
+	}
+}
+
+// A passing Run says if nothing could be restarted, since no process runs at the end.
+func TestRunSaysThatNothingIsRestarted(t *testing.T) {
+	const says = "; at the end no process runs (env.Go), so QuietAfterRestart restarts none"
+	for _, ends := range []bool{true, false} {
+		r := &recorder{name: t.Name()}
+		try(r, simtest.Options{Seeds: 2, Properties: simtest.WellBehaved()}, func(env *simtest.Env) {
+			env.Go("job", func(ctx context.Context) error {
+				client, err := kubernetes.NewForConfig(env.RESTConfig("job"))
+				if err != nil {
+					return err
+				}
+				if _, err := client.CoreV1().ConfigMaps("default").List(ctx, metav1.ListOptions{}); err != nil || ends {
+					return err
+				}
+				<-ctx.Done()
+				return nil
+			})
+			env.Advance(time.Minute)
+		})
+		if log := strings.Join(r.logs, "\n"); r.failed || strings.Contains(log, says) != ends {
+			t.Errorf("it ends: %v: failed: %v %v; the log is\n%s", ends, r.failed, r.errors, log)
+		}
 	}
 }

@@ -21,6 +21,7 @@ type summary struct {
 	aimed     map[string]int    // by client that faults were aimed at: the seeds in which it made a request
 	clients   []string          // that made requests in a seed in which one of those did not
 	told      bool              // in some seed, the test has told of reconciles
+	restarted bool              // in some seed, processes were restarted at the end
 	busy      bool              // in some seed, a client of Env.RESTConfig made a request
 	exited    map[string]int    // by process that ended with an error: the seeds in which it did, and no client made a request
 	errors    map[string]string // the last of those errors
@@ -34,6 +35,7 @@ func newSummary() *summary {
 func (s *summary) add(p *wire.Passed) {
 	s.seeds++
 	s.told = s.told || p.Reconciles > 0
+	s.restarted = s.restarted || p.Restarted
 	s.busy = s.busy || !p.Idle
 	s.virtual += p.Virtual
 	s.calm += p.Calm
@@ -218,8 +220,12 @@ func (r *runner) unseen() (text string) {
 	if all := r.untold(); len(all) > 0 {
 		text = "; the test tells of no reconciles (simtest.Logger for controller-runtime, env.Reconciling), so " + strings.Join(all, ", and ")
 	}
-	if r.neverCrash() && asksFor(r.o.Properties, QuietAfterRestart) {
-		text += "; its processes never crash (Options.CrashProbability), so " + QuietAfterRestart + " restarts none"
+	if !r.done.restarted && asksFor(r.o.Properties, QuietAfterRestart) {
+		why := "at the end no process runs (env.Go)"
+		if r.neverCrash() {
+			why = "its processes never crash (Options.CrashProbability)"
+		}
+		text += "; " + why + ", so " + QuietAfterRestart + " restarts none"
 	}
 	return text
 }

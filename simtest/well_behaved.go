@@ -115,7 +115,8 @@ type Exception struct {
 // for NoAbandonedWrite. The other properties judge before that.
 //
 // For QuietAfterRestart, all processes are restarted before that, when the 10 minutes are over, and 90 s pass; if somebody writes something then, they are restarted once more, since
-// one that writes at each start has forgotten nothing. Where processes never crash (Options.CrashProbability), none is restarted, and a passing Run says so.
+// one that writes at each start has forgotten nothing. Where processes never crash (Options.CrashProbability), or none runs at the end, none is
+// restarted, and a passing Run says so.
 //
 // NoHotReconcile, NoEndlessError and NoForgottenFailure see the reconciles that a test tells of, by [Logger] or [Env.Reconciling], and NoEndlessError the errors that are logged with klog or
 // Kubernetes' HandleError. A reconcile that fails for ever, makes no request, and whose error goes nowhere cannot be seen: a passing Run says so. An error that says

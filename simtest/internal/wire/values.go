@@ -165,6 +165,7 @@ type Passed struct {
 	Aimed      map[string]bool `json:",omitempty"` // of each client that a fault or a trigger was aimed at, whether it made a request
 	Clients    []string        `json:",omitempty"` // those that made requests, but for the workload's, if one of Aimed did not
 	Reconciles int             `json:",omitempty"` // those that the test has told of
+	Restarted  bool            `json:",omitempty"` // processes were restarted at the end, for a ready-made property
 	Idle       bool            `json:",omitempty"` // no client has made a request, but for the workload's
 	// Exited has, if Idle, the processes that are down at the end because their function has returned an error, and that.
 	Exited map[string]string `json:",omitempty"`
