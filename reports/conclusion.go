@@ -23,6 +23,8 @@ type Conclusion struct {
 	Mismatches []Mismatch `json:"mismatches,omitempty"`
 	Expected   string     `json:"expected,omitempty"`
 	ShrunkFrom string     `json:"shrunkFrom,omitempty"`
+	// Mutated is that of the Run.
+	Mutated string `json:"mutated,omitempty"`
 	// Checked lists the properties, in their order.
 	Checked []Checked `json:"checked,omitempty"`
 	// Unjudged are the properties that the stack under test cannot be held to.
@@ -74,7 +76,7 @@ type Checked struct {
 // calls stay.
 func Conclude(r *Run) *Conclusion {
 	c := &Conclusion{
-		Violation: r.Violation, Statement: r.Statement, Failure: r.Failure, Mismatches: r.Mismatches, Expected: r.Expected, ShrunkFrom: r.ShrunkFrom,
+		Violation: r.Violation, Statement: r.Statement, Failure: r.Failure, Mismatches: r.Mismatches, Expected: r.Expected, ShrunkFrom: r.ShrunkFrom, Mutated: r.Mutated,
 		Checked: r.Checked, Unjudged: r.Unjudged, ConvergingNs: r.Converging,
 	}
 	c.Failure = plainStacks(c.Failure)

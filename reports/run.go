@@ -51,6 +51,8 @@ type Run struct {
 	Statement string
 	// Violation is the broken property, nil if all held. A scenario that expects one passes with it.
 	Violation *Violation
+	// Mutated is the panic of client-go's mutation detector in another run of the seed, which has failed without it; "" if that has found nothing, or nobody has asked it.
+	Mutated string
 	// Failure explains a failure other than a broken property; "" for none.
 	Failure string
 	// Expected is the property that the scenario must break, "" for none. A comma-separated list means any one of them.
@@ -131,4 +133,12 @@ func (r *Run) FaultTotal() int {
 		n += f.Count
 	}
 	return n
+}
+
+// Mutation says what may be behind a failure if the program changes what its informers' caches hold, "" if that is not known.
+func (r *Run) Mutation() string {
+	if r.Mutated == "" {
+		return ""
+	}
+	return "this may be why: the program changes an object in the cache of an informer, in place of a copy (DeepCopy). With -simtest.mutations=on, client-go's mutation detector ends the process in this seed: " + r.Mutated
 }

@@ -43,6 +43,9 @@ func WriteText(w io.Writer, report Report) error {
 	for _, m := range r.Mismatches {
 		writeMismatch(&b, m)
 	}
+	if why := r.Mutation(); why != "" {
+		fmt.Fprintf(&b, "\n  %s\n", PlainLine(why))
+	}
 	for i := range report.Aftermath {
 		report.Aftermath[i].write(&b)
 	}

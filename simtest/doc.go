@@ -95,7 +95,7 @@
 // [Options.Stages], these say that they have what they ask for, later than their controller would like, without any Pods.
 //
 // In every fourth run, from seed 3 on, client-go's mutation detector watches the caches of informers ([Options.MutationDetector]). A program that changes what it got from one, and not
-// a copy, dies of it.
+// a copy, dies of it. What else fails is tried once more with it, by another process, and the failure says if that dies: a changed cache may be why.
 //
 // [Matrix] runs a test under several circumstances of your choice, as subtests.
 //

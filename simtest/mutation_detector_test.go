@@ -2,7 +2,9 @@ package simtest_test
 
 import (
 	"context"
+	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -82,6 +84,48 @@ func TestMutatedCachesAreFound(t *testing.T) {
 	for _, env := range []string{mutationsEnv + "=off", "SIMTEST_MUTATIONS=off", fixedEnv + "=1"} {
 		if out, err := childIn(t, t.TempDir(), env); err != nil || strings.Contains(out, "ALTERED") {
 			t.Errorf("%s: %v\n%s", env, err, out)
+		}
+	}
+}
+
+// A failure of a seed without the detector says what that finds in the seed, since it may be the reason; and nothing where copies are changed, or the test wants no detector.
+func TestFailureTellsOfMutatedCaches(t *testing.T) {
+	aside(t)
+	if isChild() {
+		o := simtest.Options{Seeds: 1, Mix: "none"}
+		if os.Getenv(mutationsEnv) == "off" {
+			o.MutationDetector = simtest.Off
+		}
+		simtest.Run(t, o, func(env *simtest.Env) {
+			env.Go("labels", func(ctx context.Context) error { return labelsSeen(ctx, env, os.Getenv(fixedEnv) != "") })
+			env.Create(configMap("a", "0"))
+			env.Eventually("the labels are there", time.Minute, func() error {
+				m := configMap("a", "")
+				if err := env.Get(m); err != nil || m.Labels["seen"] != "" {
+					return err
+				}
+				return errors.New("it has none")
+			})
+		})
+		return
+	}
+	const says = "this may be why: the program changes an object in the cache of an informer, in place of a copy (DeepCopy). " +
+		"With -simtest.mutations=on, client-go's mutation detector ends the process in this seed: panic: cache *v1.ConfigMap modified"
+	for env, told := range map[string]bool{"": true, mutationsEnv + "=off": false, fixedEnv + "=1": false} {
+		dir := t.TempDir()
+		out, err := childIn(t, dir, env)
+		if err == nil || !strings.Contains(out, "FAIL  the labels are there") || strings.Contains(out, says) != told {
+			t.Errorf("%q: %v\n%s", env, err, out)
+		}
+		page, err := os.ReadFile(filepath.Join(dir, "testdata", "simtest", t.Name()+"-1.html"))
+		if err != nil || strings.Contains(string(page), "this may be why: the program changes an object") != told {
+			t.Errorf("%q: the page says it, or not: %v", env, err)
+		}
+		if !told {
+			continue
+		}
+		if out, err := childIn(t, dir); err == nil || !strings.Contains(out, says) {
+			t.Errorf("replayed: %v\n%s", err, out)
 		}
 	}
 }

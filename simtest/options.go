@@ -62,7 +62,8 @@ type Options struct {
 	Interleave Setting
 	// MutationDetector says whether client-go's mutation detector watches the caches of informers: a program that changes an object that it got from a lister, a
 	// cache or a handler, instead of a copy, has every reader of the cache see what the server never said. The detector looks once in a virtual second, and ends the process
-	// with a panic that names the type; what has changed is printed before it. If 0, it is on in every fourth run of Run, from seed 3 on. With
+	// with a panic that names the type; what has changed is printed before it. If 0, it is on in every fourth run of Run, from seed 3 on, and another
+	// process of the test tries with it what fails without: the failure says if that process dies of it. With
 	// KUBE_CACHE_MUTATION_DETECTOR=true in the environment it is on in all runs.
 	MutationDetector Setting
 	// Controllers are the controllers of kube-controller-manager that the cluster has, by its names for them; "-NAME" leaves one out. Some are actors,

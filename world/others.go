@@ -22,6 +22,7 @@ type Another struct {
 // others are further processes of the test's program, for runs that may end or hang theirs. Each makes runs until one does.
 type others struct {
 	r        *runner       // of the job
+	single   bool          // one process will do
 	limit    time.Duration // for a step to come to rest, of real time; 0 for the test's own
 	deadline time.Time     // when they are killed
 	current  *runner       // makes the runs of the one in use, nil if there is none
@@ -53,7 +54,9 @@ func (o *others) take() (err error) {
 			return err
 		}
 	}
-	o.spare, _ = o.start() // without one, the next takes longer
+	if !o.single {
+		o.spare, _ = o.start() // without one, the next takes longer
+	}
 	other := &peer{in: bufio.NewReaderSize(p.In, bufferSize), out: p.Out}
 	m := other.receive()
 	var test wire.Greeting

@@ -119,6 +119,7 @@ func (r *runner) seed(seed uint64) error {
 	}
 	if res.failed() {
 		res = r.shrink(res)
+		r.askDetector(res)
 		r.report(res, r.store(res))
 		return nil
 	}
@@ -246,6 +247,7 @@ func (r *runner) replayFile() error {
 		if res.replay == nil && r.told.Twin != nil {
 			res.tellOf(r.told.Twin)
 		}
+		r.askDetector(res)
 		if page := pageFile(file); r.storePage(r.path(page), res.trace.Bytes()) {
 			res.page = page
 		}

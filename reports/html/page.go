@@ -27,6 +27,7 @@ type page struct {
 	Twin       *twin
 	Commands   []string
 	ShrunkFrom string
+	Mutation   string
 	Cut        string   // what of the run is not in the diagram
 	Ended      string   // why the trace has no end of its own, of a run whose verdict is known even so
 	Begun      []string // what had not ended then
@@ -94,7 +95,7 @@ func pageOf(t *timeline.Timeline, c choice, tight bool) *page {
 		p.Story = append(p.Story, step{l.Step, clock(l.At), l.Actor, l.Text})
 	}
 	p.Twin = twinOf(t.Conclusion.Twin)
-	p.Commands, p.ShrunkFrom = t.Commands(), r.ShrunkFrom
+	p.Commands, p.ShrunkFrom, p.Mutation = t.Commands(), r.ShrunkFrom, r.Mutation()
 	if c.kept < len(t.Steps) {
 		p.Cut = fmt.Sprintf("This run has %d steps; %d of them are in the diagram: %s. The rest is left out to keep this file small, and shown as gaps; the trace has all of it.",
 			len(t.Steps), c.kept, whatIsKept(t))

@@ -219,7 +219,7 @@ func (b *builder) finish() {
 	b.sortLanes()
 	c, r := t.Conclusion, &t.Run
 	r.Violation, r.Failure, r.Expected, r.Mismatches, r.Statement, r.Checked = c.Violation, c.Failure, c.Expected, c.Mismatches, c.Statement, c.Checked
-	r.Converging, r.Unjudged = c.ConvergingNs, c.Unjudged
+	r.Converging, r.Unjudged, r.Mutated = c.ConvergingNs, c.Unjudged, c.Mutated
 	if r.ShrunkFrom == "" {
 		r.ShrunkFrom = c.ShrunkFrom
 	}
