@@ -49,7 +49,7 @@ type Options struct {
 	// 1 if there is a Mix or FaultMix. Every client uses all of them.
 	Replicas int
 	// History is the number of events per resource that a watch cache keeps; AdaptiveHistory for a real apiserver's sizes. If 0, it is
-	// what the seed draws, from 2 to a real apiserver's, or 1000 if there is a Mix or FaultMix. In runs with even seeds resourceVersions leap, too: every few
+	// what the seed draws, from 2 to a real apiserver's, or 1000 if there is a Mix or FaultMix. In half of the seeds, from 2 on, resourceVersions leap, too: every few
 	// writes the next one has a digit more, where who compares them as text is wrong.
 	History int64
 	// WatchList says whether the server has streaming lists: On, or Off, as before v1.34 or with its feature gate off. If 0, it is what the

@@ -114,8 +114,9 @@ func configure(o *options, seed uint64) (configuration, error) {
 	if c.podFaults = o.mix == nil && o.Nodes > 0 && o.Stages == nil && coins.IntN(2) == side; c.podFaults {
 		c.likely = drawnLikely[sim.NewStream(seed, "configuration/stages").IntN(len(drawnLikely))]
 	}
-	if seed%2 == 0 { // what the first seed finds reads well
-		c.leap = drawnLeaps[seed/2%uint64(len(drawnLeaps))]
+	// Half of the seeds with each mix have these, and not the first, since what that finds is to read well.
+	if (seed%2 == 0) != (seed/4%2 == 1) {
+		c.leap = drawnLeaps[(seed/8+seed%8/2)%uint64(len(drawnLeaps))]
 	}
 	if o.CrashProbability == 0 && crashing {
 		c.crashes = crashes

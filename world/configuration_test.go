@@ -251,3 +251,20 @@ func TestConfigurationText(t *testing.T) {
 		}
 	}
 }
+
+// What one seed draws is no reason for another thing: each mix comes with resourceVersions that leap, by each of the steps, and with such that do not.
+func TestLeapsComeWithEachMix(t *testing.T) {
+	const seeds = 96
+	met := map[[2]any]bool{}
+	for seed := uint64(1); seed <= seeds; seed++ {
+		c := drawn(t, wire.Options{}, seed)
+		met[[2]any{mixCycle[(seed+3)%4], c.leap}] = true
+	}
+	for _, mix := range mixCycle {
+		for _, leap := range append(drawnLeaps[:], 0) {
+			if !met[[2]any{mix, leap}] {
+				t.Errorf("%d seeds have no run with the mix %s and leaps of %d", seeds, mix, leap)
+			}
+		}
+	}
+}
