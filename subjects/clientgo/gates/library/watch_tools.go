@@ -155,7 +155,11 @@ func (c *check) rewatches() {
 			open = notOpened[c.IntN(len(notOpened))]
 			at, want = seen, want[:passed]
 		case "conflict":
-			sent = append(sent, watch.Event{Type: watch.Error, Object: &apierrors.NewConflict(schema.GroupResource{}, "", errors.New("it is another one")).ErrStatus})
+			e := apierrors.NewConflict(schema.GroupResource{}, "", errors.New("it is another one"))
+			if from.later = at%2 == 0; from.later {
+				e.ErrStatus.Details.RetryAfterSeconds = 2
+			}
+			sent = append(sent, watch.Event{Type: watch.Error, Object: &e.ErrStatus})
 		case "forbidden", "unauthorized":
 			if open = apierrors.NewUnauthorized("who are you"); ends == "forbidden" {
 				open = apierrors.NewForbidden(schema.GroupResource{}, "", errors.New("you may not"))
