@@ -37,11 +37,17 @@ func busyQueues(c *check) {
 	if of.lets && c.IntN(2) == 0 {
 		c.no("Add", of.q.Add(other))
 	}
-	if of.lets && c.IntN(8) == 0 { // unless it is so long that it must not grow (I60)
-		of.name, of.lets = of.name+", but is long", false
-		for range 2 * largestBatch {
-			c.no("Add", of.q.Add(other))
+	long := 0
+	if of.lets {
+		switch c.IntN(8) {
+		case 0: // so long that it must not grow (I60)
+			of.name, of.lets, long = of.name+", but is long", false, 2*largestBatch
+		case 1:
+			of.name, long = of.name+", and is almost long", 2*largestBatch-2
 		}
+	}
+	for range long {
+		c.no("Add", of.q.Add(other))
 	}
 	var inside, met atomic.Bool
 	began, returned := make(chan string, 1), make(chan struct{})

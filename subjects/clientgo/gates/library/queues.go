@@ -67,6 +67,14 @@ func heaps(c *check) {
 	c.wakes(h)
 }
 
+// unordered changes an object of a heap in which none comes before another.
+func (c *check) unordered() {
+	h := cache.NewHeap(cache.MetaNamespaceKeyFunc, func(_, _ any) bool { return false })
+	c.no("Add", h.Add(object("c", 1)))
+	c.no("Update", h.Update(object("c", 2)))
+	c.is("List of a heap whose object has changed, but not its place", []string{"c@2"}, texts(h.List()))
+}
+
 // pops takes the first object of a heap that has some.
 func (c *check) pops(h *cache.Heap, m model) {
 	first := slices.MinFunc(m.objects(), func(a, b *metav1.PartialObjectMetadata) int {
@@ -110,6 +118,7 @@ func (c *check) wakes(h *cache.Heap) {
 	}
 	c.refused("Add to a Heap that is closed", h.Add(object("c", 1)))
 	c.wakesTwo()
+	c.unordered()
 	left := cache.NewHeap(cache.MetaNamespaceKeyFunc, earlier)
 	c.no("BulkAdd", left.BulkAdd([]any{object("c", 1), object("gone", 2)}))
 	left.Close()
