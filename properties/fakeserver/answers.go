@@ -81,6 +81,13 @@ var answers = [...]struct {
 	{"a connection that breaks under the answer of a write", (*trial).writesBreak},
 	{"the stalest of replicas of which one is not ready", (*trial).stalest},
 	{"what belongs to versions of objects", (*trial).memos},
+	{"news between two bookmarks", (*trial).newsBetween},
+	{"watches that are left behind", (*trial).leftBehind},
+	{"an exact revision that is not there yet", (*trial).exactLater},
+	{"two answers that are late", (*trial).twoLate},
+	{"a fault of requests of which some are under way", (*trial).someUnderWay},
+	{"a watch that is heard of late", (*trial).lateButInTime},
+	{"a fault of a frame that is blocked", (*trial).frameOfBlocked},
 }
 
 // answered asks some of that.
