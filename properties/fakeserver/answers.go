@@ -88,6 +88,12 @@ var answers = [...]struct {
 	{"a fault of requests of which some are under way", (*trial).someUnderWay},
 	{"a watch that is heard of late", (*trial).lateButInTime},
 	{"a fault of a frame that is blocked", (*trial).frameOfBlocked},
+	{"a compaction that all replicas notice", (*trial).noticedByAll},
+	{"a replica that is restarted while a watch is blocked", (*trial).restartsBlocked},
+	{"a watch that is held and blocked when faults are stopped", (*trial).stoppedBeside},
+	{"a torn page", (*trial).tornPage},
+	{"events that set off what waits for the next", (*trial).setsOffMore},
+	{"odd requests", (*trial).oddRequests},
 }
 
 // answered asks some of that.

@@ -1,6 +1,7 @@
 package fakeserver
 
 import (
+	"encoding/base64"
 	"fmt"
 	"time"
 
@@ -112,4 +113,98 @@ func (t *trial) frameOfBlocked() []string {
 	t.passes(time.Second)
 	t.updates("a/y")
 	return []string{"commit a/x@13", "d MODIFIED a/x@13", "commit a/y@14 after 1s", "c MODIFIED a/y@14 after 1s", "d MODIFIED a/y@14 after 1s"}
+}
+
+// noticedByAll has the Store compacted by somebody else, which each replica notices by itself some time later.
+func (t *trial) noticedByAll() []string {
+	t.updates("a/x")
+	t.now(func() { t.is("CompactStore", nil, t.cluster.CompactStore(13)) })
+	for range 2 {
+		for _, client := range []string{"c", "d"} {
+			t.asks(client, metav1.ListOptions{ResourceVersion: "12", ResourceVersionMatch: metav1.ResourceVersionMatchExact})
+			t.rest()
+		}
+		t.passes(16 * time.Second)
+	}
+	const expired = " list: 410 Expired after 16s"
+	return []string{"commit a/x@13", "c list: " + all + " at 12", "d list: " + all + " at 12", "c" + expired, "d" + expired}
+}
+
+// restartsBlocked restarts a replica while a fault blocks one of its watches, which ends at once.
+func (t *trial) restartsBlocked() []string {
+	t.watching(1000)
+	t.injects(fault.Fault{Kind: []fault.Kind{fault.WatchDelay, fault.WatchStall}[t.IntN(2)], Target: "c", Duration: 5 * time.Second})
+	t.now(t.cluster.Replica(0).Restart)
+	t.passes(time.Second)
+	return []string{"c closed: read tcp: read: connection reset by peer"}
+}
+
+// stoppedBeside stops faults while a watch is blocked by one, and held as well. It is let go.
+func (t *trial) stoppedBeside() []string {
+	t.watching(1000)
+	t.injects(fault.Fault{Kind: fault.WatchDelay, Target: "c", Duration: time.Minute})
+	t.now(func() { t.is("SetHeld", nil, t.cluster.SetHeld("conn/c", true)) })
+	t.updates("a/x")
+	t.now(t.cluster.StopFaults)
+	t.rest()
+	return []string{"commit a/x@13", "d MODIFIED a/x@13", "c MODIFIED a/x@13"}
+}
+
+// tornPage has a list of pages be torn: as many objects are left as of a whole one, and there is a token.
+func (t *trial) tornPage() []string {
+	t.now(t.cluster.Replica(0).Hold)
+	t.updates("a/y")
+	t.injects(fault.Fault{Kind: fault.ListTorn, Target: "c"})
+	e := &ear{t, "c", ""}
+	left := &lefts{ear: e}
+	t.now(func() {
+		t.clients["c"].List(t.pods, "", metav1.ListOptions{Limit: 2, ResourceVersion: "12", ResourceVersionMatch: metav1.ResourceVersionMatchExact}, left)
+	})
+	t.rest()
+	t.is("how many objects a torn page leaves, and whether it has a token", fmt.Sprint(1, true), fmt.Sprint(left.n, e.token != ""))
+	return []string{"commit a/y@13", "c list: a/x@10 a/y@13 at 12"}
+}
+
+// lefts is an ear that hears how many objects a page leaves.
+type lefts struct {
+	*ear
+	n int64
+}
+
+// OnList implements fakeapiserver.Receiver.
+func (l *lefts) OnList(id fakeapiserver.ReqID, p *fakeapiserver.Page, err error) {
+	if l.n = 0; err == nil && p.RemainingItemCount != nil {
+		l.n = *p.RemainingItemCount
+	}
+	l.ear.OnList(id, p, err)
+}
+
+// setsOffMore has an event set off what waits for the next one.
+func (t *trial) setsOffMore() []string {
+	commit := fault.Trigger{Event: fault.TriggerCommit}
+	t.is("OnTrigger", nil, t.cluster.OnTrigger(commit, fault.WatchClose, "c", func() {
+		t.is("OnTrigger of one that was set off", nil, t.cluster.OnTrigger(commit, fault.WatchClose, "c", func() { t.hears("c is told") }))
+	}))
+	t.updates("a/x")
+	t.is("how many faults wait that another one has ordered", 1, len(t.cluster.Faults()))
+	t.updates("a/x")
+	t.is("how many faults wait afterwards", 0, len(t.cluster.Faults()))
+	return []string{"commit a/x@13", "commit a/x@14", "c is told"}
+}
+
+// oddRequests have a revision that is no plain number, a name beside another field, a token from before keys began with a slash, and options that a token forbids.
+func (t *trial) oddRequests() []string {
+	one := &ear{t, "c", ""}
+	list := func(namespace string, o metav1.ListOptions) {
+		t.now(func() { t.clients["c"].List(t.pods, namespace, o, one) })
+		t.rest()
+	}
+	list("", metav1.ListOptions{ResourceVersion: "012", ResourceVersionMatch: metav1.ResourceVersionMatchExact})
+	list("", metav1.ListOptions{ResourceVersion: "0xc"})
+	list("a", metav1.ListOptions{Limit: 1, FieldSelector: "metadata.name=x,metadata.namespace=a"})
+	t.is("the token of a list of one name", "", one.token)
+	token := base64.RawURLEncoding.EncodeToString([]byte(`{"v":"meta.k8s.io/v1","rv":12,"start":"a/x\u0000"}`))
+	list("", metav1.ListOptions{Limit: 1, Continue: token})
+	list("", metav1.ListOptions{Limit: 1, Continue: token, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan})
+	return []string{"c list: " + all + " at 12", "c list: 400 BadRequest", "c list: a/x@10 at 12", "c list: a/y@11 at 12", "c list: 422 Invalid"}
 }
