@@ -94,6 +94,8 @@ var answers = [...]struct {
 	{"a torn page", (*trial).tornPage},
 	{"events that set off what waits for the next", (*trial).setsOffMore},
 	{"odd requests", (*trial).oddRequests},
+	{"a watch that is canceled with a bookmark that is late", (*trial).canceledLate},
+	{"memos and a restore", (*trial).memosRestored},
 }
 
 // answered asks some of that.

@@ -208,3 +208,35 @@ func (t *trial) oddRequests() []string {
 	list("", metav1.ListOptions{Limit: 1, Continue: token, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan})
 	return []string{"c list: " + all + " at 12", "c list: 400 BadRequest", "c list: a/x@10 at 12", "c list: a/y@11 at 12", "c list: 422 Invalid"}
 }
+
+// canceledLate cancels a watch whose bookmark is late, and compacts what it has yet to see. Nothing comes of the bookmark.
+func (t *trial) canceledLate() []string {
+	var id fakeapiserver.ReqID
+	t.now(func() {
+		id = t.clients["c"].Watch(t.pods, "", metav1.ListOptions{ResourceVersion: "12", AllowWatchBookmarks: true}, &ear{t, "c", ""})
+	})
+	t.rest()
+	t.injects(fault.Fault{Kind: fault.WatchBookmarkLate, Target: "c", Duration: 30 * time.Second})
+	t.updates("a/x")
+	t.passes(65 * time.Second)
+	t.now(func() { t.clients["c"].Cancel(id) })
+	t.updates("a/x")
+	t.updates("a/x")
+	t.now(func() { t.is("Compact", nil, t.cluster.Compact(15)) })
+	t.passes(time.Minute)
+	const later = " after 1m5s"
+	return []string{"c opened", "commit a/x@13", "c MODIFIED a/x@13", "commit a/x@14" + later, "commit a/x@15" + later}
+}
+
+// memosRestored restores a Store that keeps memos: what is left of its objects keeps them.
+func (t *trial) memosRestored() []string {
+	s := t.cluster.Store()
+	t.now(s.KeepMemos)
+	t.updates("a/x")
+	t.updates("a/y")
+	obj, _ := s.Get(t.pods, "a", "x")
+	before := s.MemoOf(t.pods, "a", "x", obj)
+	t.now(func() { t.is("Restore", nil, t.cluster.Restore(13, 0)) })
+	t.is("whether an object has a memo, and the same after a restore", [2]bool{true, true}, [2]bool{before != nil, before == s.MemoOf(t.pods, "a", "x", obj)})
+	return []string{"commit a/x@13", "commit a/y@14"}
+}
