@@ -11,6 +11,29 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/fault"
 )
 
+// each has several things happen, each on a server of its own: they are quick, and there are many others.
+func (t *trial) each(ways ...func() []string) []string {
+	for _, way := range ways[:len(ways)-1] {
+		t.compares(way())
+		t.again(fakeapiserver.ClusterOptions{})
+	}
+	return ways[len(ways)-1]()
+}
+
+func (t *trial) lateThings() []string {
+	return t.each(t.newsBetween, t.twoLate, t.lateButInTime, t.canceledLate)
+}
+
+func (t *trial) stuckWatches() []string {
+	return t.each(t.leftBehind, t.restartsBlocked, t.stoppedBeside, t.frameOfBlocked)
+}
+
+func (t *trial) someOfIt() []string { return t.each(t.someUnderWay, t.tornPage, t.setsOffMore) }
+
+func (t *trial) oddRevisions() []string {
+	return t.each(t.exactLater, t.noticedByAll, t.oddRequests, t.memosRestored)
+}
+
 // newsBetween has something change between two bookmarks of which the first had nothing to tell: the change is told by an event, and then by the second.
 func (t *trial) newsBetween() []string {
 	t.watching(1000)
