@@ -204,7 +204,7 @@ func (t *trial) journals() []string {
 		}
 		t.now(func() { t.cluster.Store().SetJournal(noJournal{&store.RefusedError{Full: full, Err: cause}}) })
 		for _, write := range []func() error{
-			func() error { _, err := t.cluster.Create(t.pods, named("a/new")); return err },
+			func() error { _, err := t.cluster.Create(t.pods, named("b/new")); return err },
 			func() error { _, err := t.cluster.Update(t.pods, named("a/x")); return err },
 			func() error { _, err := t.cluster.Delete(t.pods, "a", "x", nil); return err },
 			func() error { _, err := t.cluster.DeleteAs(t.pods, "a", "x", named("a/x")); return err },

@@ -44,10 +44,10 @@ func (t *trial) newsBetween() []string {
 	return []string{"commit a/x@13" + late, "c MODIFIED a/x@13" + late, "d MODIFIED a/x@13" + late, "c BOOKMARK 13 after 2m0s"}
 }
 
-// leftBehind has the window of a replica leave two watches behind at once, which are held. Both are ended.
+// leftBehind has the window of a replica leave several watches behind at once, which are held. All are ended.
 func (t *trial) leftBehind() []string {
 	t.again(fakeapiserver.ClusterOptions{History: 2})
-	for range 2 {
+	for range 3 {
 		t.watches("c", "12", metav1.ListOptions{})
 	}
 	t.rest()
@@ -60,7 +60,7 @@ func (t *trial) leftBehind() []string {
 	}
 	t.now(func() { t.is("SetHeld", nil, t.cluster.SetHeld("conn/c", false)) })
 	t.rest()
-	return append(want, "c closed", "c closed")
+	return append(want, "c closed", "c closed", "c closed")
 }
 
 // exactLater asks for a list at a revision that a replica does not have yet: it waits, and says that the revision is too large if it does not come.
