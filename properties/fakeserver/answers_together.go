@@ -204,7 +204,7 @@ func (l *lefts) OnList(id fakeapiserver.ReqID, p *fakeapiserver.Page, err error)
 
 // setsOffMore has an event set off what waits for the next one.
 func (t *trial) setsOffMore() []string {
-	commit := fault.Trigger{Event: fault.TriggerCommit}
+	commit := fault.Trigger{Event: fault.TriggerCommit, Type: "modified"}
 	t.is("OnTrigger", nil, t.cluster.OnTrigger(commit, fault.WatchClose, "c", func() {
 		t.is("OnTrigger of one that was set off", nil, t.cluster.OnTrigger(commit, fault.WatchClose, "c", func() { t.hears("c is told") }))
 	}))
