@@ -77,6 +77,30 @@ func busyQueues(c *check) {
 	c.renamedDeltas()
 	c.batchEnds()
 	c.takesWhenClosed()
+	c.resyncsAtFirst()
+}
+
+// resyncsAtFirst has a resync come when half of the first list was processed: it tells of that half, behind the other.
+func (c *check) resyncsAtFirst() {
+	known := cache.NewStore(cache.MetaNamespaceKeyFunc)
+	q := cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{KnownObjects: known})
+	c.no("Replace", q.Replace([]any{object("ns1/a", 1), object("ns1/b", 1)}, "1"))
+	got := []string{}
+	pop := func() {
+		_, err := q.Pop(func(obj any, _ bool) error {
+			d := obj.(cache.Deltas)[0]
+			got = append(got, string(d.Type)+" "+text(d.Object))
+			return known.Add(d.Object)
+		})
+		got = append(got, message(err))
+	}
+	pop()
+	c.no("Resync", q.Resync())
+	pop()
+	c.is("HasSynced after the first list, with a resync in between", true, q.HasSynced())
+	q.Close()
+	pop()
+	c.is("what comes of a list and a resync", []string{"Replaced ns1/a@1", "", "Replaced ns1/b@1", "", "Sync ns1/a@1", ""}, got)
 }
 
 // closed reports whether a channel is closed.
