@@ -81,6 +81,10 @@ var answers = [...]struct {
 	{"a connection that breaks under the answer of a write", (*trial).writesBreak},
 	{"the stalest of replicas of which one is not ready", (*trial).stalest},
 	{"what belongs to versions of objects", (*trial).memos},
+	{"what is late", (*trial).lateThings},
+	{"watches that are left behind or blocked", (*trial).stuckWatches},
+	{"faults of some of what there is", (*trial).someOfIt},
+	{"revisions that are odd, or not there yet", (*trial).oddRevisions},
 }
 
 // answered asks some of that.

@@ -68,10 +68,12 @@ func (t *trial) memos() []string {
 		t.rest()
 		write = t.cluster.Update
 	}
-	t.now(func() {
-		t.clients["c"].List(nodes, "", metav1.ListOptions{ResourceVersion: "0"}, memoEar{&ear{t, "c", ""}, of})
-	})
-	t.rest()
+	for _, selector := range []string{"", "spec.color=blue"} {
+		t.now(func() {
+			t.clients["c"].List(nodes, "", metav1.ListOptions{ResourceVersion: "0", FieldSelector: selector}, memoEar{&ear{t, "c", ""}, of})
+		})
+		t.rest()
+	}
 	t.now(func() {
 		_, err := t.cluster.Delete(nodes, "", "m", nil)
 		t.is("a delete of a node", nil, err)
@@ -79,6 +81,6 @@ func (t *trial) memos() []string {
 	t.rest()
 	return []string{
 		"c opened", "d opened", "commit m@13", "c ADDED m@13", "d ADDED m@13", "commit m@14", "c DELETED m@14", "d MODIFIED m@14",
-		"commit m@15", "c ADDED m@15", "d MODIFIED m@15", "c list: m@15 at 15", "commit m@16", "c DELETED m@16", "d DELETED m@16",
+		"commit m@15", "c ADDED m@15", "d MODIFIED m@15", "c list: m@15 at 15", "c list: at 15", "commit m@16", "c DELETED m@16", "d DELETED m@16",
 	}
 }

@@ -204,7 +204,7 @@ func (t *trial) journals() []string {
 		}
 		t.now(func() { t.cluster.Store().SetJournal(noJournal{&store.RefusedError{Full: full, Err: cause}}) })
 		for _, write := range []func() error{
-			func() error { _, err := t.cluster.Create(t.pods, named("a/new")); return err },
+			func() error { _, err := t.cluster.Create(t.pods, named("b/new")); return err },
 			func() error { _, err := t.cluster.Update(t.pods, named("a/x")); return err },
 			func() error { _, err := t.cluster.Delete(t.pods, "a", "x", nil); return err },
 			func() error { _, err := t.cluster.DeleteAs(t.pods, "a", "x", named("a/x")); return err },
@@ -218,6 +218,11 @@ func (t *trial) journals() []string {
 			t.is("a restore that cannot be saved is refused", true, fakeapiserver.Refused(t.cluster.Restore(11, 0)))
 		})
 		t.is("the revision", int64(12), t.cluster.Store().Revision())
+		page, err := t.cluster.ListNow(t.pods, "", metav1.ListOptions{Limit: 1})
+		t.is("ListNow", nil, err)
+		if err == nil && page.RemainingItemCount != nil {
+			t.is("how many objects follow the first of three, when another one could not be saved", int64(2), *page.RemainingItemCount)
+		}
 	}
 	t.is("another error is such a refusal", false, fakeapiserver.Refused(cause))
 	t.now(func() { t.cluster.Store().SetJournal(nil) })

@@ -320,7 +320,7 @@ func (t *trial) refusedFaults() []string {
 	for _, f := range []fault.Fault{
 		{Kind: "none"}, {Kind: fault.WebhookTimeout}, {Kind: fault.List500, Target: "e"}, {Kind: fault.List500, Target: "replica/0"}, {Kind: fault.List500, Replica: "replica/2"},
 		{Kind: fault.List500, Resource: "nodes"}, {Kind: fault.List500, After: &fault.Trigger{Resource: "nodes"}}, {Kind: fault.ReplicaRestart, Target: "2"}, {Kind: fault.List500, Verb: "read"},
-		{Kind: fault.List500, Probability: 2}, {Kind: fault.List500, Probability: -1}, {Kind: fault.List500, From: 2, Until: 1}, {Kind: fault.List500, RetryAfter: -1},
+		{Kind: fault.List500, Probability: 2}, {Kind: fault.List500, Probability: -1}, {Kind: fault.List500, From: 2, Until: 1}, {Kind: fault.List500, From: 2, Until: 2}, {Kind: fault.List500, RetryAfter: -1},
 		{Kind: fault.WatchStall, Duration: -1}, {Kind: fault.Compact, Revision: -1}, {Kind: fault.Compact, Revision: 99}, {Kind: fault.Restore, Revision: 99},
 		{Kind: fault.List500, After: &fault.Trigger{Event: "end"}}, {Kind: fault.List500, After: &fault.Trigger{Count: -1}}, {Kind: fault.List500, From: -1}, {Kind: fault.List500, Until: -1},
 	} {

@@ -20,6 +20,7 @@ func consistency(c *check) {
 	_, ok = informer.ConsistencyListOptions("0")
 	c.is("ConsistencyListOptions of 0", false, ok)
 
+	c.sameRevision()
 	var listed []runtime.Object
 	var received []any
 	var transformer cache.TransformFunc

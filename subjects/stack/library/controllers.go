@@ -117,6 +117,7 @@ func controllers(c *check) {
 	c.unbatchable()
 	c.listedTwice()
 	c.storesAll()
+	c.syncsKeyless()
 }
 
 // storesAll has handlers told of a batch once all of it is stored (I67).

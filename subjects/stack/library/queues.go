@@ -215,6 +215,8 @@ func deltaQueues(c *check) {
 		o.KeyFunc = informer.MetaNamespaceKey // as somebody's own
 	}
 	c.queue(m, func() informer.Queue { return informer.NewDeltaFIFO(o) })
+	c.failsMidway()
+	c.longQueue()
 }
 
 func realQueues(c *check) {

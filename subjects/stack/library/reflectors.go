@@ -109,6 +109,10 @@ func reflectors(c *check) {
 	c.unstored()
 	c.lost()
 	c.resyncFailsOnce()
+	c.unwanted()
+	c.secondAttempt()
+	c.expiresNewest()
+	c.inPages()
 	r.Stop()
 	at, runs := r.NextResync()
 	c.is("the resync timer after a stop", fmt.Sprint(time.Time{}, false), fmt.Sprint(at, runs))
@@ -203,6 +207,8 @@ func (r *reflected) streams(rv string) {
 	if !r.q.full {
 		r.rv = rv
 		r.is("LastSyncResourceVersion after a streaming list", rv, r.LastSyncResourceVersion())
+		at, _ := r.NextResync()
+		r.is("the next resync after a streaming list", r.now.Add(resyncPeriod), at)
 		return
 	}
 	r.wants("after a streaming list that the queue refused", informer.OpList, r.from())

@@ -2,6 +2,7 @@ package library
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -176,4 +177,18 @@ func (c *check) throttles() {
 		}
 	}
 	c.is("for how long Accept of a rate limiter sleeps", want, now.slept)
+	c.leavesLimiter()
+}
+
+// leavesLimiter waits for a token, and is canceled.
+func (c *check) leavesLimiter() {
+	l := flowcontrol.NewTokenBucketRateLimiter(1, 1)
+	c.is("TryAccept of a rate limiter that has a token", true, l.TryAccept())
+	ctx, cancel := context.WithCancel(context.Background())
+	var err error
+	before, after := c.waits(func() { err = l.Wait(ctx) }, cancel)
+	c.is("whether Wait of a rate limiter without a token waits, until it is canceled and then", [2]bool{true, false}, [2]bool{before, after})
+	if !after {
+		c.is("whether Wait of a rate limiter says that it was canceled", true, errors.Is(err, context.Canceled))
+	}
 }

@@ -80,4 +80,19 @@ func batches(c *check) {
 	c.nothing()
 	c.goesOnUnindexed()
 	c.keepsKnown()
+	c.unversionedLast()
+}
+
+// unversionedLast is a transaction whose last object has no revision. The store has that of the last, as after single changes.
+func (c *check) unversionedLast() {
+	batch, single := cache.NewStore(cache.MetaNamespaceKeyFunc), cache.NewStore(cache.MetaNamespaceKeyFunc)
+	last := object("c", 0)
+	last.ResourceVersion = ""
+	var txns []cache.Transaction
+	for _, obj := range []any{object("ns1/a", 7), last} {
+		txns = append(txns, cache.Transaction{Type: cache.TransactionTypeAdd, Object: obj})
+		c.no("Add", single.Add(obj))
+	}
+	c.is("whether a transaction has no error", true, batch.(cache.TransactionStore).Transaction(txns...) == nil)
+	c.is("LastStoreSyncResourceVersion after a transaction whose last object has none", single.LastStoreSyncResourceVersion(), batch.LastStoreSyncResourceVersion())
 }

@@ -37,11 +37,17 @@ func busyQueues(c *check) {
 	if of.lets && c.IntN(2) == 0 {
 		c.no("Add", of.q.Add(other))
 	}
-	if of.lets && c.IntN(8) == 0 { // unless it is so long that it must not grow (I60)
-		of.name, of.lets = of.name+", but is long", false
-		for range 2 * largestBatch {
-			c.no("Add", of.q.Add(other))
+	long := 0
+	if of.lets {
+		switch c.IntN(8) {
+		case 0: // so long that it must not grow (I60)
+			of.name, of.lets, long = of.name+", but is long", false, 2*largestBatch
+		case 1:
+			of.name, long = of.name+", and is almost long", 2*largestBatch-2
 		}
+	}
+	for range long {
+		c.no("Add", of.q.Add(other))
 	}
 	var inside, met atomic.Bool
 	began, returned := make(chan string, 1), make(chan struct{})
@@ -71,6 +77,30 @@ func busyQueues(c *check) {
 	c.renamedDeltas()
 	c.batchEnds()
 	c.takesWhenClosed()
+	c.resyncsAtFirst()
+}
+
+// resyncsAtFirst has a resync come when half of the first list was processed: it tells of that half, behind the other.
+func (c *check) resyncsAtFirst() {
+	known := cache.NewStore(cache.MetaNamespaceKeyFunc)
+	q := cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{KnownObjects: known})
+	c.no("Replace", q.Replace([]any{object("ns1/a", 1), object("ns1/b", 1)}, "1"))
+	got := []string{}
+	pop := func() {
+		_, err := q.Pop(func(obj any, _ bool) error {
+			d := obj.(cache.Deltas)[0]
+			got = append(got, string(d.Type)+" "+text(d.Object))
+			return known.Add(d.Object)
+		})
+		got = append(got, message(err))
+	}
+	pop()
+	c.no("Resync", q.Resync())
+	pop()
+	c.is("HasSynced after the first list, with a resync in between", true, q.HasSynced())
+	q.Close()
+	pop()
+	c.is("what comes of a list and a resync", []string{"Replaced ns1/a@1", "", "Replaced ns1/b@1", "", "Sync ns1/a@1", ""}, got)
 }
 
 // closed reports whether a channel is closed.

@@ -139,6 +139,11 @@ func (c *check) rotates() {
 	}{{2 * time.Minute, true}, {2*time.Minute + 1, true}, {2 * time.Minute, true}, {2*time.Minute + 1, false}} {
 		*since = time.Now().Add(-rotation.after)
 		c.is("whether a mutation detector finds a change of what nobody has changed, or of an object in a tombstone", false, c.altered(func() { on.Run(over) }))
+		ago := rotation.after
+		if ago > 2*time.Minute {
+			ago = 0
+		}
+		c.is(fmt.Sprintf("how long ago a mutation detector last retained something that looks %v after it did", rotation.after), ago, time.Since(*since))
 		obj.Labels = map[string]string{"changed": "yes"}
 		c.is(fmt.Sprintf("whether a mutation detector finds a change %v after it last retained something", rotation.after), rotation.holds, c.altered(on.CompareObjects))
 		obj.Labels = nil

@@ -48,7 +48,9 @@ func listWatches(c *check) {
 	ctx, cancel := context.WithTimeout(context.WithValue(context.Background(), caller{}, "me"), time.Hour)
 	defer cancel()
 	options := metav1.ListOptions{ResourceVersion: fmt.Sprint(1 + c.IntN(9)), AllowWatchBookmarks: c.IntN(2) == 0, LabelSelector: "app=db"}
-	labels := cache.NewFilteredListWatchFromClient(client, "pods", "ns1", func(o *metav1.ListOptions) { o.LabelSelector = "app=web" })
+	labels := cache.NewFilteredListWatchFromClient(client, "pods", "ns1", func(o *metav1.ListOptions) {
+		o.LabelSelector = map[bool]string{true: "app=watched", false: "app=web"}[o.Watch]
+	})
 	for _, of := range []struct {
 		selector string
 		lw       *cache.ListWatch
@@ -61,7 +63,7 @@ func listWatches(c *check) {
 		c.asks(ctx, of.lw, options, func(call string, watches, withContext bool) {
 			want := "GET http://server/api/v1/namespaces/ns1/pods?" + bookmarks + of.selector + version
 			if watches {
-				want += "&watch=true"
+				want = strings.Replace(want, "app%3Dweb", "app%3Dwatched", 1) + "&watch=true"
 			}
 			if sent.last == nil {
 				c.is("the request of "+call, want, "none")

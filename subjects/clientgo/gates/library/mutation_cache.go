@@ -90,6 +90,31 @@ func mutationCache(c *check) {
 	}
 	c.repeatedValue()
 	c.unindexable()
+	c.leavesMeanwhile()
+}
+
+// losing is an Indexer that loses an object once it has named it.
+type losing struct{ cache.Indexer }
+
+// IndexKeys implements cache.Indexer.
+func (x losing) IndexKeys(name, value string) ([]string, error) {
+	keys, err := x.Indexer.IndexKeys(name, value)
+	if err == nil {
+		err = x.Indexer.Delete(object("ns1/a", 6))
+	}
+	return keys, err
+}
+
+// leavesMeanwhile deletes an object while ByIndex reads the others. What was written of it before is not what is left.
+func (c *check) leavesMeanwhile() {
+	backing := losing{cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})}
+	s := cache.NewIntegerResourceVersionMutationCache(klog.Background(), backing, backing, time.Hour, true)
+	c.no("Add", backing.Add(object("ns1/a", 4)))
+	c.no("Add", backing.Add(object("ns1/b", 4)))
+	s.Mutation(object("ns1/a", 5))
+	found, err := s.ByIndex(cache.NamespaceIndex, "ns1")
+	c.no("ByIndex", err)
+	c.is("what ByIndex finds beside an object that is deleted meanwhile", []string{"ns1/b@4"}, texts(found))
 }
 
 // unindexable writes an object of which an index function knows nothing to say: the others are found.

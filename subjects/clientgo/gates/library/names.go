@@ -132,6 +132,7 @@ func informerNames(c *check) {
 	c.is("which of a resource, the same again, and another one are reserved", [3]bool{true, false, true}, [3]bool{one.Reserved(), again.Reserved(), other.Reserved()})
 	c.is("GroupVersionResource", services, other.GroupVersionResource())
 	c.is("Name of a resource is that of the informer", true, other.Name() == name && first.Name() == name)
+	c.is("Reserved of another version of a resource", true, first.WithResource(schema.GroupVersionResource{Version: "v2", Resource: "pods"}).Reserved())
 	first.Release()
 	c.is("Reserved of a resource whose name was released", false, one.Reserved())
 	c.is("Reserved of a resource of a name that was released", false, first.WithResource(pods).Reserved())

@@ -22,10 +22,12 @@ type book struct {
 	cancel  context.CancelFunc
 	hollow  int // the number of the request whose page has no objects, and a token
 	asked   []string
+	within  context.Context // of the last request
 }
 
 // page answers a request as a server does: limit objects from where the last page ended, and a token unless these are the last.
-func (b *book) page(_ context.Context, o metav1.ListOptions) (runtime.Object, error) {
+func (b *book) page(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	b.within = ctx
 	b.asked = append(b.asked, fmt.Sprintf("limit %d, continue %q, revision %q %s", o.Limit, o.Continue, o.ResourceVersion, o.ResourceVersionMatch))
 	switch len(b.asked) {
 	case b.fails:
@@ -205,6 +207,7 @@ func (c *check) readsEach(ctx context.Context, p *pager.ListPager, b *book, opti
 	c.quiesce()
 	c.is("how many objects "+call+" gives", want.read, n)
 	c.is("the error of "+call, message(want.err), message(err))
+	c.is("whether the context of a page ends when "+call+" returns", true, b.within.Err() != nil)
 	if stop < 0 { // what is read ahead of the one that is enough is not said
 		c.is("the requests of "+call, fmt.Sprintf("%q", want.asked), fmt.Sprintf("%q", b.asked))
 	}

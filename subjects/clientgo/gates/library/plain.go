@@ -61,10 +61,15 @@ type listener struct {
 	told    model
 	initial bool // what is added is part of the initial list
 	deleted []string
+	whole   []string // what the store has when the handler is told of the first of a list that comes in a batch, or at once; nil for no such list
 }
 
 // stored compares what the store has of a key with what the handler is told.
 func (l *listener) stored(key string, want any) {
+	if l.whole != nil {
+		l.is("what the store has when the handler is told of the first of a batch", l.whole, sorted(l.s.ListKeys()))
+		l.whole = nil
+	}
 	obj, exists, _ := l.s.GetByKey(key)
 	l.is("whether the store has "+key+" when the handler is told of it", want != nil, exists)
 	l.is("whether it is what the handler is told of "+key, true, obj == want)
@@ -115,6 +120,9 @@ func plainInformers(c *check) {
 	}
 	c.is("HasSynced before Run", false, control.HasSynced())
 	c.is("LastSyncResourceVersion before Run", "", control.LastSyncResourceVersion())
+	if gates := features.FeatureGates(); gates.Enabled(features.InOrderInformers) && (gates.Enabled(features.AtomicFIFO) || gates.Enabled(features.InOrderInformersBatchProcess)) {
+		told.whole = m.keys() // I67
+	}
 	run := control.RunWithContext
 	if c.IntN(2) == 0 {
 		run = func(ctx context.Context) { control.Run(ctx.Done()) }

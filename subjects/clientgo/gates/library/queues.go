@@ -67,6 +67,14 @@ func heaps(c *check) {
 	c.wakes(h)
 }
 
+// unordered changes an object of a heap in which none comes before another.
+func (c *check) unordered() {
+	h := cache.NewHeap(cache.MetaNamespaceKeyFunc, func(_, _ any) bool { return false })
+	c.no("Add", h.Add(object("c", 1)))
+	c.no("Update", h.Update(object("c", 2)))
+	c.is("List of a heap whose object has changed, but not its place", []string{"c@2"}, texts(h.List()))
+}
+
 // pops takes the first object of a heap that has some.
 func (c *check) pops(h *cache.Heap, m model) {
 	first := slices.MinFunc(m.objects(), func(a, b *metav1.PartialObjectMetadata) int {
@@ -110,6 +118,7 @@ func (c *check) wakes(h *cache.Heap) {
 	}
 	c.refused("Add to a Heap that is closed", h.Add(object("c", 1)))
 	c.wakesTwo()
+	c.unordered()
 	left := cache.NewHeap(cache.MetaNamespaceKeyFunc, earlier)
 	c.no("BulkAdd", left.BulkAdd([]any{object("c", 1), object("gone", 2)}))
 	left.Close()
@@ -194,10 +203,44 @@ func fifos(c *check) {
 	before, after := c.waits(func() { _, _ = f.Pop(func(any, bool) error { return nil }) }, f.Close)
 	c.is("Pop of an empty FIFO waits", true, before)
 	c.is("Pop waits although there was Close", false, after)
+	c.oddFIFOs()
+}
+
+// oddFIFOs have something happen that the others do not meet.
+func (c *check) oddFIFOs() {
 	c.unlisted()
 	c.leaves()
 	c.unlistedQueues()
 	c.withoutKey()
+	c.unprocessed()
+	c.listedAgain()
+}
+
+// listedAgain has a second list come before the first one is popped. A FIFO has synced when it was popped as often as the first was long.
+func (c *check) listedAgain() {
+	f := cache.NewFIFO(cache.MetaNamespaceKeyFunc)
+	c.no("Replace", f.Replace([]any{object("ns1/a", 1), object("ns1/b", 1), object("c", 1)}, "1"))
+	c.no("Replace", f.Replace([]any{object("ns1/a", 2)}, "2"))
+	for n := range 3 {
+		c.is(fmt.Sprintf("HasSynced after %d of 3 objects of a list that another one has replaced", n), false, f.HasSynced())
+		c.no("Add", f.Add(object("ns1/a", 3+n)))
+		got, err := f.Pop(func(any, bool) error { return nil })
+		c.is("Pop of a FIFO after two lists", [2]string{fmt.Sprint("ns1/a@", 3+n)}, [2]string{text(got), message(err)})
+	}
+	c.is("HasSynced after as many objects as the first list had", true, f.HasSynced())
+}
+
+// unprocessed pops what cannot be processed, by an error or a panic. It has left a FIFO all the same.
+func (c *check) unprocessed() {
+	f := cache.NewFIFO(cache.MetaNamespaceKeyFunc)
+	c.no("Add", f.Add(object("ns1/a", 1)))
+	got, err := f.Pop(func(any, bool) error { return errNoNetwork })
+	c.is("Pop of what cannot be processed", [2]string{"ns1/a@1", message(errNoNetwork)}, [2]string{text(got), message(err)})
+	c.no("Add", f.Add(object("ns1/b", 2)))
+	c.is("whether Pop panics with what processes", true, panics(func() { _, _ = f.Pop(func(any, bool) error { panic("it is broken") }) }))
+	c.no("Resync", f.Resync())
+	waits, _ := c.waits(func() { _, _ = f.Pop(func(any, bool) error { return nil }) }, f.Close)
+	c.is("whether Pop waits once all has been popped that cannot be processed", true, waits)
 }
 
 // unlisted deletes an object of a FIFO's first list before it is popped. Its place is left: the FIFO has synced when all places were come to.

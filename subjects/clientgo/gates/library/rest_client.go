@@ -70,6 +70,7 @@ func restClients(c *check) {
 			if r.kind != asStream {
 				c.is("how many bodies of answers that are not wanted a "+requestKinds[r.kind]+" request leaves unread", 0, r.unread)
 			}
+			c.is("how many attempts of a "+requestKinds[r.kind]+" request do not say what they accept", 0, r.bare)
 			c.is("how many long answers a "+requestKinds[r.kind]+" request reads on before it is made again", 0, r.overread)
 			r.cancel()
 		}
@@ -150,7 +151,7 @@ func (c *check) goodAnswer(kind requestKind) answer {
 		for range c.IntN(3) {
 			a.body += frameJSON[c.IntN(len(frameJSON))] + "\n"
 		}
-		a.body += []string{"", "", `{"type":"ADDED","object":{"kind":"Unknown","apiVersion":"v1"}}`, `{"type":"ODD","object":{"kind":"Pod","apiVersion":"v1"}}`}[c.IntN(4)]
+		a.body += []string{"", `{"type":"BOOKMARK"}`, `{"type":"ADDED","object":{"kind":"Unknown","apiVersion":"v1"}}`, `{"type":"ODD","object":{"kind":"Pod","apiVersion":"v1"}}`}[c.IntN(4)]
 	case kind < asBytes && c.IntN(4) == 0:
 		a.body = []string{successJSON, statusJSON(http.StatusConflict)}[c.IntN(2)]
 	default:
@@ -316,6 +317,7 @@ func (c *check) paths() {
 		{"with AbsPath", "/below/healthz", client.Get().AbsPath("/healthz")},
 		{"with RequestURI", "/below/api/v1/pods", client.Get().Param("limit", "1").RequestURI("/api/v1/pods")},
 		{"with RequestURI and parameters", "/below/api/v1/pods?watch=true", client.Get().Param("limit", "1").RequestURI("/api/v1/pods?watch=true")},
+		{"with a parameter, and one of the same name among options", "/below/api/v1/pods?limit=1&limit=2", client.Get().Resource("pods").Param("limit", "1").VersionedParams(&metav1.ListOptions{Limit: 2}, metav1.ParameterCodec)},
 	} {
 		want := path.want
 		if timeout != "" {

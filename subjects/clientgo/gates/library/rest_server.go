@@ -67,6 +67,7 @@ type restServer struct {
 
 	attempts, waits, open int
 	unread                int // how many answers that are not wanted were not read to their end, so that their connections are lost
+	bare                  int // how many attempts did not say what they accept
 	overread              int // how many answers were read further than is worth a connection, although the request was made again then
 	seen                  []string
 
@@ -92,6 +93,9 @@ func (s *restServer) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}
 	s.note("%s %s%s", r.Method, r.URL, sent)
+	if r.Header.Get("Accept") == "" {
+		s.bare++
+	}
 	if s.last != nil && s.last.read > restSlurp {
 		s.overread++
 	}

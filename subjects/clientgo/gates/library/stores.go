@@ -29,7 +29,9 @@ func (c *check) change(s cache.Store, m model, revision int) {
 		if m[key] != nil && c.IntN(2) == 0 {
 			list = slices.Insert(list, 0, any(object(key, revision-1))) // the later one counts
 		}
+		before := texts(list)
 		c.no("Replace", s.Replace(list, fmt.Sprint(revision)))
+		c.is("what Replace was given, when it has returned", before, texts(list))
 	case 2:
 		c.no("Update", s.Update(obj))
 		m[key] = obj
@@ -110,6 +112,7 @@ func expirationCache(c *check) {
 	c.holds(" after the TTL", s, m)
 	later.by++
 	held := m.keys()
+	c.is("ListKeys behind the TTL, before anything was asked for", held, sorted(s.ListKeys()))
 	for _, key := range keys {
 		_, exists, _ := s.GetByKey(key)
 		c.is("GetByKey of "+key+" behind the TTL: it exists", false, exists)

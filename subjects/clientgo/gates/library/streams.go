@@ -148,6 +148,23 @@ func streams(c *check) {
 	c.refusedStream()
 	c.stoppedStream()
 	c.stoppedInReplace()
+	c.differ()
+}
+
+// differ asks for a streaming list again and again. The requests do not last as long as each other.
+func (c *check) differ() {
+	from, timeouts := &stream{end: 5, plan: []string{"closed", "closed", "closed", "closed", "closed"}}, map[int64]bool{}
+	from.list = &metav1.PartialObjectMetadataList{}
+	r := cache.NewReflectorWithOptions(from, &metav1.PartialObjectMetadata{}, cache.NewStore(cache.MetaNamespaceKeyFunc), cache.ReflectorOptions{Name: "r", Backoff: &wait.Backoff{}})
+	cancel, _ := running(r.RunWithContext)
+	c.quiesce()
+	for _, o := range from.watched {
+		timeouts[*o.TimeoutSeconds] = true
+	}
+	c.is("how often a streaming list is asked for of which five are not sent to the end", 6, len(from.watched))
+	c.is("whether six streaming lists last as long as each other", false, len(timeouts) == 1) // by chance in one of 2,000 billion runs
+	cancel()
+	c.quiesce()
 }
 
 // stoppedStream is a reflector that is stopped while it waits to ask for a streaming list again. It waits to the end, and does not ask (I18).

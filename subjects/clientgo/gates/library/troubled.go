@@ -68,7 +68,7 @@ type trouble struct {
 func troubled(c *check) {
 	for _, way := range []func(*trouble) func(){(*trouble).throttled, (*trouble).internal, (*trouble).refusedList, (*trouble).withoutRevision, (*trouble).pagedAgain, (*trouble).ofAnotherKind,
 		(*trouble).pagedWithout, (*trouble).busy, (*trouble).silent, (*trouble).asTheyCome, (*trouble).refusedEvent, (*trouble).refusedReplace, (*trouble).refusedResync, (*trouble).refusedResyncs, (*trouble).calm,
-		(*trouble).stoppedInList, (*trouble).refusedWatch, (*trouble).unorderedTold, (*trouble).onlyForeign, (*trouble).foreignBookmark} {
+		(*trouble).stoppedInList, (*trouble).refusedWatch, (*trouble).unorderedTold, (*trouble).onlyForeign, (*trouble).foreignBookmark, (*trouble).pagedSecond} {
 		c.trouble(way)
 	}
 }
@@ -266,6 +266,21 @@ func (t *trouble) pagedWithout() func() {
 			asked = append(asked, [2]string{o.ResourceVersion, fmt.Sprint(o.Limit)})
 		}
 		t.is("the revisions and limits of a list that expired, of one that failed, of one in pages, and of the next", [][2]string{{"0", "500"}, {"", "500"}, {"", "500"}, {"5", "0"}}, asked)
+	}
+}
+
+// pagedSecond is a server that pages the list of no revision that is asked for when that of the first revision has expired. It is remembered as that of the first.
+func (t *trouble) pagedSecond() func() {
+	t.from.lists, t.from.paged = []error{apierrors.NewResourceExpired("it has expired")}, true
+	return func() {
+		t.requests("after a list that expired, and one in two pages", 3, 1)
+		t.from.paged = false
+		t.from.watch.Error(&apierrors.NewResourceExpired("it has expired").ErrStatus)
+		t.quiesce()
+		t.requests("after another expiry", 4, 2)
+		if len(t.from.listed) == 4 {
+			t.is("the revision and the limit of the next list", [2]string{"5", "500"}, [2]string{t.from.listed[3].ResourceVersion, fmt.Sprint(t.from.listed[3].Limit)})
+		}
 	}
 }
 

@@ -32,6 +32,7 @@ func watchTools(c *check) {
 		c.rewatches()
 		c.until()
 	}
+	c.comesLater()
 	c.watchesStore()
 	c.untilOne()
 	for _, revision := range []string{"", "0"} {
@@ -168,6 +169,29 @@ func (c *check) rewatches() {
 		}
 	}
 	c.passes(from, want, asked, ends == "stopped")
+}
+
+// comesLater has a watch bring a bookmark, and end since the server is busy for two seconds. The next one comes then, and goes on behind the bookmark.
+func (c *check) comesLater() {
+	sent := []watch.Event{{Type: watch.Added, Object: object("c", 6)}, {Type: watch.Bookmark, Object: object("c", 7)}, {Type: watch.Error, Object: &apierrors.NewTooManyRequests("later", 2).ErrStatus}}
+	from := &rewatched{opens: []error{nil}, sent: [][]watch.Event{sent}}
+	w, err := watchtools.NewRetryWatcherWithContext(silent, "5", from)
+	c.no("NewRetryWatcherWithContext", err)
+	go func() {
+		for range w.ResultChan() { // which nobody looks at
+		}
+	}()
+	times, asked := []int{}, []string(nil)
+	for range 3 {
+		c.quiesce()
+		_, asked = from.seen()
+		times = append(times, len(asked))
+		time.Sleep(time.Second)
+	}
+	c.is("how often a RetryWatcher has asked whose server is busy for two seconds, at once and after each of these", []int{1, 1, 2}, times)
+	c.is("what a RetryWatcher asks for behind a bookmark", "from 7, bookmarks true", asked[len(asked)-1])
+	w.Stop()
+	c.quiesce()
 }
 
 // passes has a RetryWatcher watch as it is planned, and compares what comes of it. It asks once a second at most.
