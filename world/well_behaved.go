@@ -44,6 +44,7 @@ type wellBehaved struct {
 	watching bool
 	writes   []probed           // of the time in which the controllers are watched
 	undos    map[probed]undoing // the last change of each object by each controller
+	made     []making           // what controllers have created
 	probing  bool
 	anew     bool // controllers' informers have listed anew since writes were made to fail
 }
@@ -143,6 +144,7 @@ func (b *wellBehaved) Record(r *sim.Record) {
 		}
 	case fakeapiserver.KindCommit:
 		b.noteChange(r)
+		b.noteMade(r)
 	case fakeapiserver.KindResponse:
 		b.answered = append(b.answered, sentBy{r.Actor, r.N})
 	}
