@@ -47,6 +47,8 @@ type wellBehaved struct {
 	made     []making           // what controllers have created
 	probing  bool
 	anew     bool // controllers' informers have listed anew since writes were made to fail
+
+	doubted, confirmed bool // NoForgottenChange wants the informers to list anew once more, and they have
 }
 
 // sentBy is a request by its client and its number.
@@ -80,6 +82,8 @@ func (b *wellBehaved) properties() []property.Property {
 		Dead:       func(why string) bool { return strings.Contains(why, wire.Crashed.Error()) },
 		Probing:    func() bool { return b.probing },
 		ListsAnew:  func() bool { return b.anew },
+		Doubts:     func() { b.doubted = true },
+		Confirmed:  func() bool { return b.confirmed },
 		Reconciles: wellbehaved.Reconciles{Begin: kindReconcile, End: kindReconciled, Sends: kindSends},
 	}
 	var names []string
@@ -186,10 +190,25 @@ func (b *wellBehaved) watch() {
 	if b.asked(wellbehaved.NameEndless) {
 		b.errors = w.remote.errors(b.calm)
 	}
+	b.confirm()
 	b.probe()
 	if why := b.blind(); why != "" {
 		w.kernel.Fail(errors.New(why))
 	}
+}
+
+// confirm has controllers look at everything once more if the property NoForgottenChange has to see what they make of that. All others have judged before.
+func (b *wellBehaved) confirm() {
+	if !b.doubted || b.over() {
+		return
+	}
+	b.w.monitor.Conclude(func(of *property.Property) bool {
+		return of.Name != wellbehaved.NameOverlooked && of.Name != wellbehaved.NameBackoff && of.Name != wellbehaved.NameAbandoned && slices.Contains(wellbehaved.Names, of.Name)
+	})
+	b.rewriteSoon()
+	b.inject(fault.Fault{Kind: fault.Watch410, From: b.w.kernel.Elapsed() + time.Millisecond, Count: -1})
+	b.w.goOn(probeTime)
+	b.confirmed = true
 }
 
 // stir has the controllers list everything anew, so that they reconcile it once more, and has their writes take time, as in a cluster. One that writes
