@@ -52,7 +52,7 @@ func TestNoForgottenChange(t *testing.T) {
 func TestNoForgottenChangeNamesTheLaterChange(t *testing.T) {
 	found := simtest.Find(t, simtest.Options{Seeds: 1, Mix: "none", Shrink: -1, Properties: simtest.WellBehaved()}, func(env *simtest.Env) {
 		env.Go("levels", func(ctx context.Context) error {
-			queue, shutDown, err := newMapQueue(ctx, env.RESTConfig("levels"), false) // it is not told that the level is gone
+			queue, shutDown, err := newMapQueueIn(ctx, env.RESTConfig("levels"), "default", false) // it is not told that the level is gone
 			if err != nil {
 				return err
 			}
@@ -79,6 +79,9 @@ func TestNoForgottenChangeNamesTheLaterChange(t *testing.T) {
 		env.Create(configMap("level", ""), configMap("a", ""))
 		env.Advance(time.Minute)
 		env.Delete(configMap("level", ""))
+		elsewhere := configMap("last", "")
+		elsewhere.Namespace = "elsewhere" // of which its informer is told nothing
+		env.Create(elsewhere)
 		env.Advance(time.Minute)
 	})
 	if found == nil || found.Property != simtest.NoForgottenChange {
