@@ -64,7 +64,7 @@ func TestNoForgottenChangeNamesTheLaterChange(t *testing.T) {
 					queue.Add("default/a")
 					return nil
 				}
-				s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"level": "none"}}}
+				s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"level": "none", "of": "level"}}}
 				if _, is, _ := queue.maps.GetIndexer().GetByKey("default/level"); is {
 					s.Labels["level"] = "high"
 				}
@@ -76,9 +76,10 @@ func TestNoForgottenChangeNamesTheLaterChange(t *testing.T) {
 			})
 			return nil
 		})
-		env.Create(configMap("level", ""), configMap("a", ""))
+		env.Create(configMap("level", ""), configMap("other", ""), configMap("a", ""))
 		env.Advance(time.Minute)
 		env.Delete(configMap("level", ""))
+		env.Delete(configMap("other", "")) // which what it writes does not name
 		elsewhere := configMap("last", "")
 		elsewhere.Namespace = "elsewhere" // of which its informer is told nothing
 		env.Create(elsewhere)
