@@ -17,9 +17,10 @@ import (
 )
 
 // marker is a controller that labels the ConfigMaps that have no label, and may swallow the error of a write that fails. It looks again at all of them every so often, if it does at all,
-// or at what has failed after a while, of which it tells; and it answers only to new ones if it is told to.
+// or at what has failed after a while, of which it tells; it gives up after some tries, and it answers only to new ones, if it is told to.
 type marker struct {
 	swallows     bool
+	tries        int // 0 for as many as it takes
 	every, later time.Duration
 	onlyNew      bool
 }
@@ -63,7 +64,7 @@ func (m marker) run(ctx context.Context, config *rest.Config) error {
 			after, err = reconcile()
 			return after, err
 		})
-		if err == nil || m.swallows {
+		if err == nil || m.swallows || m.tries > 0 && queue.NumRequeues(key) >= m.tries {
 			queue.Forget(key)
 		} else {
 			queue.AddRateLimited(key)
@@ -98,6 +99,7 @@ func TestNoAbandonedWrite(t *testing.T) {
 		"it looks at all every ten minutes":    {swallows: true, every: 10 * time.Minute},
 		"it looks at it again in an hour":      {later: time.Hour},
 		"it does not answer to what is undone": {onlyNew: true},
+		"it tries again for minutes":           {tries: 15}, // as many of Kubernetes' own controllers do
 	} {
 		t.Run(name, func(t *testing.T) { simtest.Run(t, o, body(m)) })
 	}
@@ -107,5 +109,11 @@ func TestNoAbandonedWrite(t *testing.T) {
 	}
 	wantIn(t, found.Text, "marks changes metadata.labels.seen of configmaps default/", "only when its informers have listed anew", "somebody undoes what had been written of configmaps default/",
 		"which fails: 500", "is told anew of what there is", "because")
+	t.Logf("seed %d: %s", found.Seed, found.Text)
+	found = simtest.Find(t, o, body(marker{tries: 5})) // as client-go's example of a work queue does
+	if found == nil || found.Property != simtest.NoAbandonedWrite {
+		t.Fatalf("found %v", found)
+	}
+	wantIn(t, found.Text, "had failed 6 times within 155ms, the last time ")
 	t.Logf("seed %d: %s", found.Seed, found.Text)
 }

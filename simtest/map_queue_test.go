@@ -3,6 +3,7 @@ package simtest_test
 import (
 	"context"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -20,11 +21,16 @@ type mapQueue struct {
 
 // newMapQueue starts the informer. The queue ends with ctx, and the informer with shutDown. Whether it is told of deletions is the controller's.
 func newMapQueue(ctx context.Context, config *rest.Config, deletions bool) (q *mapQueue, shutDown func(), err error) {
+	return newMapQueueIn(ctx, config, metav1.NamespaceAll, deletions)
+}
+
+// newMapQueueIn is newMapQueue for an informer of one namespace.
+func newMapQueueIn(ctx context.Context, config *rest.Config, namespace string, deletions bool) (q *mapQueue, shutDown func(), err error) {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, nil, err
 	}
-	factory := informers.NewSharedInformerFactory(client, 0)
+	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(namespace))
 	q = &mapQueue{workqueue.NewRateLimitingQueue(workqueue.DefaultControllerRateLimiter()), client, factory.Core().V1().ConfigMaps().Informer(), factory}
 	add := func(obj any) {
 		if key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj); err == nil {

@@ -92,8 +92,8 @@ type Exception struct {
 //	                       one before had become in its status, labels or annotations
 //	NoWriteAfterLease      a replica still writes a minute after another one has taken its Lease, and holds none, although nobody writes who has
 //	                       never held one
-//	NoAbandonedWrite       an update or a patch that has failed with a 500 is sent again only when, 20 minutes later, the run has the controller's
-//	                       informers list anew: the error was swallowed
+//	NoAbandonedWrite       an update, a patch or a create that has failed with a 500, once or for 10 s, is sent again only when, 20 minutes later, the
+//	                       run has the controller's informers list anew: the error was swallowed, or the controller has given up after a few tries
 //	NoIgnoredWrite         the server accepts writes of a custom resource and ignores part of them: the status in a write to the resource itself, labels or
 //	                       the like in one to /status, a field that the schema does not have
 //	QuietAfterRestart      a controller writes something only once it is restarted: a filter of events, something that it remembers, or a goroutine that
@@ -111,8 +111,10 @@ type Exception struct {
 //
 // For NoGrowingBackoff, updates and patches that a controller sent in these 10 minutes then fail, five times for two attempts each, with 2 minutes for each
 // time. Of one that sends none, because it compares first what there is, the last changes of up to three objects are undone each time, so that it writes them
-// again; if it does not, what its rate limiter remembers is not seen. If some of that is still undone in the end, the informers list anew once more after 20 minutes,
-// for NoAbandonedWrite. The other properties judge before that.
+// again; if it does not, what its rate limiter remembers is not seen. For NoAbandonedWrite, they are then undone once more while all writes of these objects fail for
+// 10 s. If some of that is still undone after 2 minutes, the informers list anew once more 20 minutes later. The same is done with creates: of each client, the last
+// objects of up to three resources that it has created are deleted while its creates of the resource fail. The other properties judge before that; NoForgottenChange,
+// after the informers have listed anew once more, if what a controller has written since they did is a number, which may be another one each time.
 //
 // For QuietAfterRestart, all processes are restarted before that, when the 10 minutes are over, and 90 s pass; if somebody writes something then, they are restarted once more, since
 // one that writes at each start has forgotten nothing. Where processes never crash (Options.CrashProbability), or none runs at the end, none is

@@ -18,7 +18,6 @@ import (
 
 	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/fakeapiserver/rest"
-	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/world/wellbehaved"
 )
@@ -128,17 +127,8 @@ func (b *wellBehaved) undoable(writes bool) (all []undoing) {
 
 // find returns the object if it is still the one that was written, and stays.
 func (b *wellBehaved) find(u undoing) (any, bool) {
-	s := b.w.cluster.Store()
-	for id, r := range s.Resources() {
-		if r.Plural != u.resource {
-			continue
-		}
-		obj, _ := s.Get(store.ResourceID(id), u.namespace, u.name)
-		if m, is := obj.(metav1.Object); is && m.GetUID() == u.uid && m.GetDeletionTimestamp() == nil {
-			return obj, true
-		}
-	}
-	return nil, false
+	m := b.object(u.probed)
+	return m, m != nil && m.GetUID() == u.uid && m.GetDeletionTimestamp() == nil
 }
 
 // isUndone reports whether a change that was undone still is.
@@ -217,25 +207,32 @@ func (b *wellBehaved) probe() {
 		return
 	}
 	undos := b.undoable(false)
-	if len(b.writes)+len(undos) == 0 {
+	if len(b.writes)+len(undos)+len(b.made) == 0 {
 		return
 	}
 	b.conclude(wellbehaved.NameBackoff, wellbehaved.NameAbandoned)
 	b.probing = true
-	targets := slices.Concat(b.writes, probedBy(undos))
-	for range wellbehaved.ProbeRounds {
-		if b.w.monitor.Violation() != nil || b.w.kernel.Err() != nil {
-			return
+	if targets := slices.Concat(b.writes, probedBy(undos)); len(targets) > 0 {
+		for range wellbehaved.ProbeRounds {
+			if b.over() {
+				return
+			}
+			b.failing(targets, fault.Fault{Count: wellbehaved.ProbeFailures})
+			if len(b.writes) > 0 {
+				b.inject(fault.Fault{Kind: fault.Watch410, From: b.w.kernel.Elapsed() + time.Millisecond, Count: -1})
+			}
+			b.undoSoon(undos)
+			b.w.goOn(probeTime)
 		}
-		b.failing(targets)
-		if len(b.writes) > 0 {
-			b.inject(fault.Fault{Kind: fault.Watch410, From: b.w.kernel.Elapsed() + time.Millisecond, Count: -1})
-		}
-		b.undoSoon(undos)
-		b.w.goOn(probeTime)
 	}
-	b.lookAgain(undos)
+	if b.asked(wellbehaved.NameAbandoned) {
+		b.outage(undos)
+		b.outageOfCreates()
+	}
 }
+
+// over reports whether the run has failed.
+func (b *wellBehaved) over() bool { return b.w.monitor.Violation() != nil || b.w.kernel.Err() != nil }
 
 // probedBy returns what is undone.
 func probedBy(undos []undoing) (targets []probed) {
@@ -245,12 +242,10 @@ func probedBy(undos []undoing) (targets []probed) {
 	return targets
 }
 
-// failing has the next writes of objects fail.
-func (b *wellBehaved) failing(targets []probed) {
+// failing has writes of objects fail, for as long as a fault says.
+func (b *wellBehaved) failing(targets []probed, f fault.Fault) {
 	for _, p := range targets {
-		f := fault.Fault{
-			Kind: fault.Write500, Target: p.client, Resource: p.resource, Namespace: p.namespace, Name: p.name, From: b.w.kernel.Elapsed() + time.Millisecond, Count: wellbehaved.ProbeFailures,
-		}
+		f.Kind, f.Target, f.Resource, f.Namespace, f.Name, f.From = fault.Write500, p.client, p.resource, p.namespace, p.name, b.w.kernel.Elapsed()+time.Millisecond
 		if err := b.w.cluster.Inject(f); err != nil {
 			b.w.kernel.Fail(err)
 			return
@@ -265,25 +260,38 @@ func (b *wellBehaved) undoSoon(undos []undoing) {
 	}
 }
 
-// lookAgain has controllers look again at what is still undone, once whatever was put off has been done, for the property NoAbandonedWrite.
-func (b *wellBehaved) lookAgain(undos []undoing) {
-	if !b.asked(wellbehaved.NameAbandoned) || b.w.monitor.Violation() != nil || b.w.kernel.Err() != nil {
+// outage undoes changes while all writes of their objects fail, for longer than a few tries take, and has controllers look again at what is still undone, for the property NoAbandonedWrite.
+func (b *wellBehaved) outage(undos []undoing) {
+	if b.over() {
 		return
 	}
 	b.w.stopFaults() // of two failures, who does not try again has met one
-	if more := b.undoable(true); len(more) > 0 {
-		b.failing(probedBy(more))
-		b.undoSoon(more)
-		b.w.goOn(probeTime)
-		b.w.stopFaults()
-		undos = append(undos, more...)
-	}
-	if !slices.ContainsFunc(undos, b.isUndone) {
+	if undos = append(undos, b.undoable(true)...); len(undos) == 0 {
 		return
 	}
+	b.failing(probedBy(undos), b.lasting())
+	b.undoSoon(undos)
+	b.w.goOn(probeTime)
+	if slices.ContainsFunc(undos, b.isUndone) {
+		b.lookAgain()
+	}
+}
+
+// lasting is a fault that lasts as long as an outage.
+func (b *wellBehaved) lasting() fault.Fault {
+	return fault.Fault{Count: fault.Lasting, Until: b.w.kernel.Elapsed() + wellbehaved.Outage}
+}
+
+// lookAgain has controllers look again at everything, once whatever was put off has been done.
+func (b *wellBehaved) lookAgain() {
+	if b.over() {
+		return
+	}
+	b.w.stopFaults()
 	b.w.goOn(restTime)
 	b.anew = true
 	b.rewriteSoon()
 	b.inject(fault.Fault{Kind: fault.Watch410, From: b.w.kernel.Elapsed() + time.Millisecond, Count: -1})
 	b.w.goOn(probeTime)
+	b.anew = false
 }

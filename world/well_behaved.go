@@ -44,12 +44,14 @@ type wellBehaved struct {
 	watching bool
 	writes   []probed           // of the time in which the controllers are watched
 	undos    map[probed]undoing // the last change of each object by each controller
+	made     []making           // what controllers have created
 	probing  bool
 	anew     bool // controllers' informers have listed anew since writes were made to fail
 
-	restarted  int  // how often the controllers were restarted since they were watched
-	restarting bool // they just were
-	rewrote    bool // somebody has written something since
+	restarted          int  // how often the controllers were restarted since they were watched
+	restarting         bool // they just were
+	rewrote            bool // somebody has written something since
+	doubted, confirmed bool // NoForgottenChange wants the informers to list anew once more, and they have
 }
 
 // sentBy is a request by its client and its number.
@@ -84,6 +86,8 @@ func (b *wellBehaved) properties() []property.Property {
 		Probing:    func() bool { return b.probing },
 		ListsAnew:  func() bool { return b.anew },
 		Restarted:  func() int { return b.restarted },
+		Doubts:     func() { b.doubted = true },
+		Confirmed:  func() bool { return b.confirmed },
 		Reconciles: wellbehaved.Reconciles{Begin: kindReconcile, End: kindReconciled, Sends: kindSends},
 	}
 	var names []string
@@ -149,6 +153,7 @@ func (b *wellBehaved) Record(r *sim.Record) {
 	case fakeapiserver.KindCommit:
 		b.noteChange(r)
 		b.noteRewrite(r)
+		b.noteMade(r)
 	case fakeapiserver.KindResponse:
 		b.answered = append(b.answered, sentBy{r.Actor, r.N})
 	}
@@ -190,6 +195,7 @@ func (b *wellBehaved) watch() {
 	if b.asked(wellbehaved.NameEndless) {
 		b.errors = w.remote.errors(b.calm)
 	}
+	b.confirm()
 	b.restart()
 	b.probe()
 	if why := b.blind(); why != "" {
@@ -202,6 +208,18 @@ func (b *wellBehaved) conclude(but ...string) {
 	b.w.monitor.Conclude(func(of *property.Property) bool {
 		return slices.Contains(wellbehaved.Names, of.Name) && !slices.Contains(but, of.Name)
 	})
+}
+
+// confirm has controllers look at everything once more if the property NoForgottenChange has to see what they make of that. All others have judged before.
+func (b *wellBehaved) confirm() {
+	if !b.doubted || b.over() {
+		return
+	}
+	b.conclude(wellbehaved.NameOverlooked, wellbehaved.NameRestart, wellbehaved.NameBackoff, wellbehaved.NameAbandoned)
+	b.rewriteSoon()
+	b.inject(fault.Fault{Kind: fault.Watch410, From: b.w.kernel.Elapsed() + time.Millisecond, Count: -1})
+	b.w.goOn(probeTime)
+	b.confirmed = true
 }
 
 // stir has the controllers list everything anew, so that they reconcile it once more, and has their writes take time, as in a cluster. One that writes

@@ -56,7 +56,7 @@ func (s *causes) because(r *sim.Record, x *write) (all []reports.Evidence) {
 }
 
 // cause returns the last change from outside of what an object belongs to by its controlling owner, or of what has its name, itself included. A controller that was told of that, and has written the
-// object since, has answered to it: then the last change of anything else that it was told of afterwards is more likely the one.
+// object since, has answered to it: then the last change of anything else that it was told of afterwards is more likely the one, first of all of what the object refers to.
 func (s *causes) cause(r *sim.Record, x *write) (outside, bool) {
 	object := r.Key[strings.Index(r.Key, " ")+1:]
 	e, is := s.changed[object]
@@ -70,9 +70,12 @@ func (s *causes) cause(r *sim.Record, x *write) (outside, bool) {
 	why, wrote := "the last change of it from outside", s.wrote[cached{x.client, r.Key}]
 	if told, has := s.heard(e.key, x.client); is && has && told.Step <= wrote { // what answers at once is sent in the step that tells
 		var later outside
-		for _, c := range s.changed { // order: the last one counts, and of those of one step the last key
-			if _, has := s.heard(c.key, x.client); has && c.Step > max(wrote, e.Step) && (c.Step > later.Step || c.Step == later.Step && c.key > later.key) {
-				later = c
+		named, values := false, valuesOf(r)
+		for _, c := range s.changed { // order: what the object names counts most, then the last one, and of those of one step the last key
+			_, has := s.heard(c.key, x.client)
+			names := values[c.key[strings.LastIndexAny(c.key, " /")+1:]]
+			if has && c.Step > max(wrote, e.Step) && (names && !named || names == named && (c.Step > later.Step || c.Step == later.Step && c.key > later.key)) {
+				later, named = c, names
 			}
 		}
 		if later.key != "" {
@@ -81,6 +84,17 @@ func (s *causes) cause(r *sim.Record, x *write) (outside, bool) {
 	}
 	e.Text = why + ": " + e.Text
 	return e, is
+}
+
+// valuesOf returns what the fields of an object had as values before a change and have after it. What refers to another object has its name.
+func valuesOf(r *sim.Record) map[string]bool {
+	all := map[string]bool{}
+	for _, obj := range []any{r.Old, r.Obj} {
+		for _, f := range flat("", content(obj)) {
+			all[strings.Trim(f.value, `"`)] = true
+		}
+	}
+	return all
 }
 
 // heard returns how a client was told of the last change of an object from outside.

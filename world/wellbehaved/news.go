@@ -22,12 +22,29 @@ type news struct {
 type gazette struct {
 	plurals map[sentBy]string  // by list in flight, and by watch that is open or asked for
 	watches map[sentBy]bool    // which of them are
+	scopes  map[sentBy]scope   // what they are restricted to
 	of      map[string]*news   // the last of an object, by its key
 	all     map[string][]*news // by plural
 }
 
 func newGazette() gazette {
-	return gazette{map[sentBy]string{}, map[sentBy]bool{}, map[string]*news{}, map[string][]*news{}}
+	return gazette{map[sentBy]string{}, map[sentBy]bool{}, map[sentBy]scope{}, map[string]*news{}, map[string][]*news{}}
+}
+
+// scope is what a list or a watch is of.
+type scope struct {
+	namespace string // "" for all
+	selects   bool   // some by their labels or fields
+}
+
+// tells reports whether a page or a bookmark says how an object is: of one that it may not select, only that it is gone, or what it has of it.
+func (s scope) tells(n *news, r *sim.Record) bool {
+	object := n.key[strings.Index(n.key, " ")+1:]
+	if s.namespace != "" && !strings.HasPrefix(object, s.namespace+"/") {
+		return false
+	}
+	page, is := r.Obj.(*fakeapiserver.Page)
+	return n.gone || !s.selects || is && slices.Contains(page.Keys, object)
 }
 
 // put makes a change of an object the last one that is followed.
@@ -71,6 +88,7 @@ func (g *gazette) record(w property.World, r *sim.Record, restarts sim.Kind) {
 	case fakeapiserver.KindRequest:
 		if a, is := r.Obj.(*fakeapiserver.Asked); is {
 			g.plurals[at] = strings.Clone(r.Key)
+			g.scopes[at] = scope{strings.Clone(a.Namespace), a.Selects()}
 			if a.Watch {
 				g.watches[at] = true
 			}
@@ -83,13 +101,13 @@ func (g *gazette) record(w property.World, r *sim.Record, restarts sim.Kind) {
 		g.end(at)
 	case fakeapiserver.KindPage:
 		if plural := g.plural(r); plural != "" && !strings.HasSuffix(r.Detail, " more") {
-			g.listed(w, r, plural)
+			g.listed(w, r, plural, g.scopes[pageOf(r)])
 		}
 		g.end(pageOf(r))
 	case fakeapiserver.KindFrame:
 		switch n := g.of[r.Key]; {
 		case r.Detail == "BOOKMARK":
-			g.listed(w, r, g.plural(r))
+			g.listed(w, r, g.plural(r), g.scopes[at])
 		case n != nil && r.RV >= n.rv:
 			n.learns(r.Actor, func() reports.Evidence {
 				return reports.Because(r, "%s is told so by its watch", clientName(w, r.Actor))
@@ -118,12 +136,13 @@ func (g *gazette) record(w property.World, r *sim.Record, restarts sim.Kind) {
 func (g *gazette) end(at sentBy) {
 	delete(g.plurals, at)
 	delete(g.watches, at)
+	delete(g.scopes, at)
 }
 
-// listed notes that a client knows how a resource is at a revision.
-func (g *gazette) listed(w property.World, r *sim.Record, plural string) {
+// listed notes that a client knows how what it has asked for is at a revision.
+func (g *gazette) listed(w property.World, r *sim.Record, plural string, of scope) {
 	for _, n := range g.all[plural] {
-		if r.RV < n.rv {
+		if r.RV < n.rv || !of.tells(n, r) {
 			continue
 		}
 		n.learns(r.Actor, func() reports.Evidence {

@@ -1,7 +1,10 @@
 package wellbehaved
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -24,28 +27,37 @@ func noAbandonedWrite(o *Options) property.Property {
 		Statement: "a write that has failed for a reason that passes is tried again before the run has the controller's informers list anew",
 		Kinds:     slices.Concat(o.Reconciles.kinds(), following, []sim.Kind{o.Restarts}),
 		New: func() property.Checker {
-			a := &abandonment{o: o, underWay: newUnderWay[reconciled](o.Reconciles), undone: map[string]undone{}, failed: map[sentAs]*abandoned{}, told: map[sim.ActorID]reports.Evidence{}}
+			a := &abandonment{o: o, underWay: newUnderWay[reconciled](o.Reconciles), undone: map[string]undone{}, failed: map[sentAs]*abandoned{}, trying: map[sentAs]*abandoned{}, told: map[sim.ActorID]reports.Evidence{}}
 			return property.Checker{Record: a.record}
 		},
 	}
 }
 
-// reaction is within what time of a change a controller tries to answer it, at least once.
-const reaction = 10 * time.Second
+const (
+	// Outage is how long the writes of an object fail once it was undone or deleted: longer than the few tries take that some give it, and shorter than fifteen, which many of Kubernetes' own controllers
+	// give it, doubling a wait of 5 ms each time.
+	Outage = 10 * time.Second
+	// reaction is within what time of a change a controller tries to answer it, at least once.
+	reaction = Outage
+)
 
 type (
-	// sentAs is a request, whatever its number and its body.
+	// sentAs is a request, whatever its number and its body. A create is known by the name in its body, or by the beginning of one that the server draws.
 	sentAs struct {
-		client       sim.ActorID
-		method, path string
+		client             sim.ActorID
+		method, path, name string
 	}
-	// undone is what somebody has undone of an object.
+	// undone is what somebody has undone of an object, or that he has deleted it.
 	undone struct {
 		was []change // what its fields were before
 		reports.Evidence
 	}
 	// abandoned is a request that has failed, and was not sent again.
-	abandoned struct{ undone, failed reports.Evidence }
+	abandoned struct {
+		undone, failed reports.Evidence
+		first          time.Duration
+		times          int
+	}
 	// reconciled is a reconcile with the requests that have failed.
 	reconciled struct{ requests []sentAs }
 )
@@ -56,7 +68,34 @@ type abandonment struct {
 	o      *Options
 	undone map[string]undone // by object
 	failed map[sentAs]*abandoned
+	trying map[sentAs]*abandoned            // once more
 	told   map[sim.ActorID]reports.Evidence // the last that a client was told since its informers list anew
+}
+
+// sentAsOf returns what kind of request one is.
+func sentAsOf(client sim.ActorID, q *Request) sentAs {
+	id := sentAs{client: client, method: q.Method, path: q.Path}
+	if q.Method == http.MethodPost {
+		var body struct {
+			Metadata struct{ Name, GenerateName string }
+		}
+		if json.Unmarshal([]byte(q.Body), &body) == nil {
+			id.name = cmp.Or(body.Metadata.Name, body.Metadata.GenerateName+"*")
+		}
+	}
+	return id
+}
+
+// makes reports whether a request may be the one that has made an object.
+func (id *sentAs) makes(key string) bool {
+	plural, object, _ := strings.Cut(key, " ")
+	path, _, _ := strings.Cut(id.path, "?")
+	tail := "/" + plural
+	if namespace, name, namespaced := strings.Cut(object, "/"); namespaced {
+		tail, object = "/namespaces/"+namespace+tail, name
+	}
+	start, drawn := strings.CutSuffix(id.name, "*")
+	return id.method == http.MethodPost && strings.HasSuffix(path, tail) && (object == id.name || drawn && start != "" && strings.HasPrefix(object, start))
 }
 
 func (a *abandonment) record(w property.World, r *sim.Record) *reports.Violation {
@@ -64,17 +103,21 @@ func (a *abandonment) record(w property.World, r *sim.Record) *reports.Violation
 		return nil
 	}
 	again := a.o.ListsAnew()
+	if !again {
+		clear(a.told)
+	}
 	a.follow(w, r)
 	switch r.Kind {
 	case fakeapiserver.KindRequest, fakeapiserver.KindResponse:
 		q := a.o.Sent(r.Actor, r.N)
-		if q == nil || q.Method != http.MethodPut && q.Method != http.MethodPatch || a.o.Role(r.Actor) != Controller {
+		if q == nil || q.Method == http.MethodDelete || a.o.Role(r.Actor) != Controller {
 			return nil
 		}
-		id := sentAs{r.Actor, q.Method, q.Path}
+		id := sentAsOf(r.Actor, q)
 		if r.Kind == fakeapiserver.KindRequest {
-			if !again {
+			if f := a.failed[id]; f != nil && !again {
 				delete(a.failed, id)
+				a.trying[id] = f
 			}
 			return nil
 		}
@@ -93,10 +136,8 @@ func (a *abandonment) record(w property.World, r *sim.Record) *reports.Violation
 		}
 	case a.o.Restarts: // its queues are new
 		if client, ok := clientOf(w, r); ok {
-			for id := range a.failed { // order: each by itself
-				if id.client == client {
-					delete(a.failed, id)
-				}
+			for _, all := range []map[sentAs]*abandoned{a.failed, a.trying} {
+				maps.DeleteFunc(all, func(id sentAs, _ *abandoned) bool { return id.client == client })
 			}
 		}
 	}
@@ -105,18 +146,38 @@ func (a *abandonment) record(w property.World, r *sim.Record) *reports.Violation
 
 // fails notes a request that has failed soon after what it writes was undone.
 func (a *abandonment) fails(w property.World, r *sim.Record, id sentAs, q *Request) {
-	by := a.answered(r)
+	by, before := a.answered(r), a.trying[id]
+	delete(a.trying, id)
 	if !strings.HasPrefix(r.Detail, "5") || a.o.ListsAnew() {
 		return
 	}
-	for key, u := range a.undone { // order: one object has the path
-		if q.At >= u.At && q.At <= u.At+reaction && names(q.Path, key) {
-			a.failed[id] = &abandoned{u.Evidence, reports.Because(r, "%s sends %s %s, which fails: %s", clientName(w, r.Actor), q.Method, q.Path, r.Detail)}
-			if by != nil {
-				by.requests = append(by.requests, id)
-			}
+	u, is := a.answers(q, &id)
+	if !is {
+		return
+	}
+	f := &abandoned{undone: u.Evidence, first: r.At}
+	if before != nil && before.undone == u.Evidence {
+		f = before
+	}
+	f.failed, f.times = reports.Because(r, "%s sends %s %s, which fails: %s", clientName(w, r.Actor), q.Method, q.Path, r.Detail), f.times+1
+	a.failed[id] = f
+	if by != nil {
+		by.requests = append(by.requests, id)
+	}
+}
+
+// answers returns what a request answers to: the last that was undone of its object, or the last deletion of one that it may make.
+func (a *abandonment) answers(q *Request, id *sentAs) (last undone, is bool) {
+	of := ""
+	for key, u := range a.undone { // order: the last one counts, and of those of one step the last key
+		if q.At < u.At || q.At > u.At+reaction || !names(q.Path, key) && !id.makes(key) {
+			continue
+		}
+		if !is || u.Step > last.Step || u.Step == last.Step && key > of {
+			of, last, is = key, u, true
 		}
 	}
+	return last, is
 }
 
 // names reports whether a request's path is that of an object, or of a subresource.
@@ -132,37 +193,52 @@ func names(path, key string) bool {
 }
 
 func (a *abandonment) committed(w property.World, r *sim.Record, again bool) *reports.Violation {
-	if r.Detail != "MODIFIED" {
-		return nil
-	}
 	x := a.o.writeOf(w)
 	if x.role == Outside && !again {
-		a.undone[strings.Clone(r.Key)] = undone{changes(r.Obj, r.Old), reports.Because(r, "somebody undoes what had been written of %s (RV %d)", r.Key, r.RV)}
+		switch r.Detail {
+		case "MODIFIED":
+			a.undone[strings.Clone(r.Key)] = undone{changes(r.Obj, r.Old), reports.Because(r, "somebody undoes what had been written of %s (RV %d)", r.Key, r.RV)}
+		case "DELETED":
+			a.undone[strings.Clone(r.Key)] = undone{nil, reports.Because(r, "somebody deletes %s (RV %d)", r.Key, r.RV)}
+		}
 		return nil
 	}
 	if !again || x.role != Controller || x.request == nil || a.o.excepted(NameAbandoned, x.name, r.Key) {
 		return nil
 	}
 	told, is := a.told[x.client]
-	failed := a.failed[sentAs{x.client, x.request.Method, x.request.Path}]
+	failed := a.failed[sentAsOf(x.client, x.request)]
 	if failed == nil || !is || x.request.At < told.At || x.request.At > told.At+prompt {
 		return nil
 	}
-	for _, c := range changes(r.Old, r.Obj) {
-		if moves(c.value) || !slices.Contains(a.undone[r.Key].was, c) {
-			continue
-		}
-		return &reports.Violation{
-			Key: strings.Clone(r.Key),
-			Message: fmt.Sprintf(
-				"%s changes %s of %s to %s only when its informers have listed anew, since the run has ended their watches: the same request, %s %s, had failed %v before, for a reason that passes, and was not tried again. Either the error was swallowed, which a reconcile returns, or puts its key back (AddRateLimited); or the object in the informer's cache was changed before, in place of a copy, and the next attempt took that for written (-simtest.mutations=on tells)",
-				x.name, c.field, r.Key, shown(c.value), x.request.Method, x.request.Path, span(x.request.At-failed.failed.At)),
-			Because: []reports.Evidence{
-				failed.undone, failed.failed, told,
-				{Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s sends %s %s again", x.name, x.request.Method, x.request.Path)},
-				reports.Because(r, "%s is %s (RV %d)", r.Key, r.Detail, r.RV),
-			},
+	what := ""
+	switch r.Detail {
+	case "ADDED":
+		what = "creates " + r.Key
+	case "MODIFIED":
+		for _, c := range changes(r.Old, r.Obj) {
+			if !moves(c.value) && slices.Contains(a.undone[r.Key].was, c) {
+				what = fmt.Sprintf("changes %s of %s to %s", c.field, r.Key, shown(c.value))
+				break
+			}
 		}
 	}
-	return nil
+	if what == "" {
+		return nil
+	}
+	tries := "had failed"
+	if failed.times > 1 {
+		tries = fmt.Sprintf("had failed %d times within %v, the last time", failed.times, span(failed.failed.At-failed.first))
+	}
+	return &reports.Violation{
+		Key: strings.Clone(r.Key),
+		Message: fmt.Sprintf(
+			"%s %s only when its informers have listed anew, since the run has ended their watches: the same request, %s %s, %s %v before, for a reason that passes, and was not tried again. Either the error was swallowed or given up, which a reconcile returns, or puts its key back (AddRateLimited), for as long as it takes; or the object in the informer's cache was changed before, in place of a copy, and the next attempt took that for written (-simtest.mutations=on tells)",
+			x.name, what, x.request.Method, x.request.Path, tries, span(x.request.At-failed.failed.At)),
+		Because: []reports.Evidence{
+			failed.undone, failed.failed, told,
+			{Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s sends %s %s again", x.name, x.request.Method, x.request.Path)},
+			reports.Because(r, "%s is %s (RV %d)", r.Key, r.Detail, r.RV),
+		},
+	}
 }

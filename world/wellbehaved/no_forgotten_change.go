@@ -3,6 +3,8 @@ package wellbehaved
 import (
 	"fmt"
 	"maps"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,7 +16,8 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-const nameOverlooked = "NoForgottenChange"
+// NameOverlooked is the name of the property for which informers list anew once more if it is in doubt.
+const NameOverlooked = "NoForgottenChange"
 
 const (
 	// settled is by when a controller has to have done what there was to do when the faults stopped. One that writes later has a time of its own, or puts off a retry: it is not judged.
@@ -27,7 +30,7 @@ const (
 // makes from then on, so that nobody else's can be its reason, and only if the controller had been told of everything that it watches: what its informers do not know is not its mistake.
 func noForgottenChange(o *Options) property.Property {
 	return property.Property{
-		Name:      nameOverlooked,
+		Name:      NameOverlooked,
 		Statement: "what a change asks for is written before the run has the controller's informers list anew",
 		Kinds:     append(o.Reconciles.kinds(), fakeapiserver.KindRequest, fakeapiserver.KindPage, fakeapiserver.KindFrame, fakeapiserver.KindWatchClosed, o.Restarts),
 		New: func() property.Checker {
@@ -36,7 +39,7 @@ func noForgottenChange(o *Options) property.Property {
 				active: map[sim.ActorID]time.Duration{}, told: map[sim.ActorID]reports.Evidence{}, writes: map[sentBy]string{}, failed: map[string]reports.Evidence{}, late: map[sim.ActorID]bool{},
 				had: map[cached]kinds.UID{}, gone: map[string]ended{},
 			}
-			return property.Checker{Record: s.record, End: func(property.World) *reports.Violation { return s.found }}
+			return property.Checker{Record: s.record, End: s.end}
 		},
 	}
 }
@@ -69,6 +72,21 @@ type overlooked struct {
 	looked bool                             // at who had
 	over   bool                             // somebody has written since then
 	found  *reports.Violation
+	doubt  *doubtful
+}
+
+// doubtful is a count that a controller has changed only since its informers list anew: of what there is, if it stays as it is when they do so once more, and of how often it has looked, if not.
+type doubtful struct {
+	client     sim.ActorID
+	key, field string
+	violation  *reports.Violation
+}
+
+func (s *overlooked) end(property.World) *reports.Violation {
+	if s.found == nil && s.doubt != nil && s.o.Confirmed() {
+		return s.doubt.violation
+	}
+	return s.found
 }
 
 func (s *overlooked) record(w property.World, r *sim.Record) *reports.Violation {
@@ -167,6 +185,9 @@ func (s *overlooked) committed(w property.World, r *sim.Record) {
 	if x.rewrites(r) {
 		return
 	}
+	if d := s.doubt; d != nil && d.client == x.client && d.key == r.Key && slices.ContainsFunc(changes(r.Old, r.Obj), func(c change) bool { return c.field == d.field }) {
+		s.doubt = nil
+	}
 	if s.looked && !s.over {
 		s.over = true
 		s.found = s.judge(w, r, &x)
@@ -183,16 +204,31 @@ func (s *overlooked) judge(w property.World, r *sim.Record, x *write) *reports.V
 	calm, _ := s.o.Calm()
 	told, is := s.told[x.client]
 	if x.role != Controller || x.request == nil || !is || s.late[x.client] || s.active[x.client] > calm+settled || s.last > observed-settled || x.request.At < observed || x.request.At > told.At+prompt ||
-		s.unseen(r, x) || s.o.excepted(nameOverlooked, x.name, r.Key) {
+		s.unseen(r, x) || s.o.excepted(NameOverlooked, x.name, r.Key) {
 		return nil
 	}
 	if by := s.sent[sentBy{x.client, x.number}]; by != nil && by.is {
 		return nil
 	}
-	what := does(r)
+	what, count := does(r), ""
+	if what == "" {
+		what, count = counting(r)
+	}
 	if what == "" {
 		return nil
 	}
+	v := s.violation(r, x, what, told)
+	if count != "" {
+		s.doubt = &doubtful{x.client, v.Key, count, v}
+		s.o.Doubts()
+		return nil
+	}
+	return v
+}
+
+func (s *overlooked) violation(r *sim.Record, x *write, what string, told reports.Evidence) *reports.Violation {
+	observed, _ := s.o.Observed()
+	calm, _ := s.o.Calm()
 	v := &reports.Violation{Key: strings.Clone(r.Key), Message: fmt.Sprintf(
 		"%s %s only when its informers have listed anew, since the run has ended their watches: it had been told of everything, and nobody had changed anything for %v. It has overlooked a change, or given up after a failure",
 		x.name, what, span(observed-max(calm, s.last)))}
@@ -203,4 +239,26 @@ func (s *overlooked) judge(w property.World, r *sim.Record, x *write) *reports.V
 	v.Because = append(v.Because, told, reports.Evidence{Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s sends %s %s", x.name, x.request.Method, x.request.Path)},
 		reports.Because(r, "%s is %s (RV %d)", r.Key, r.Detail, r.RV))
 	return v
+}
+
+// noCounts are the last words of the names of fields whose numbers change with time, beside measures.
+var noCounts = []string{"age", "at", "elapsed", "free", "left", "load", "rate", "ratio", "remaining", "since", "time", "timestamp", "uptime", "usage", "used"}
+
+// counts reports whether a change is of a whole number that may count something, by its name.
+func counts(c *change) bool {
+	if _, err := strconv.ParseInt(strings.Trim(c.value, `"`), 10, 64); err != nil {
+		return false
+	}
+	m := lastWord.FindStringSubmatch(c.field[strings.LastIndexByte(c.field, '.')+1:])
+	return m != nil && !slices.Contains(measures, strings.ToLower(m[1])) && !slices.Contains(noCounts, strings.ToLower(m[1]))
+}
+
+// counting says what a write of nothing but times and numbers does, and of which field, if a number of it may count something; "" if none does.
+func counting(r *sim.Record) (what, field string) {
+	for _, c := range changes(r.Old, r.Obj) {
+		if counts(&c) {
+			return "changes " + c.field + " of " + r.Key + " to " + shown(c.value), c.field
+		}
+	}
+	return "", ""
 }

@@ -36,6 +36,9 @@ type Options struct {
 	ListsAnew func() bool
 	// Restarted says how often all controllers were restarted since nothing changes from outside any more: before writes are made to fail.
 	Restarted func() int
+	// Doubts says that NoForgottenChange has to see what happens when informers list anew once more; Confirmed says whether they have.
+	Doubts    func()
+	Confirmed func() bool
 	// Restarts is the kind of record that says that the process of a client has begun or ended: of "process/NAME", the client "conn/NAME".
 	Restarts sim.Kind
 	// Collected reports whether a garbage collector runs.
@@ -76,7 +79,7 @@ type Exception struct {
 }
 
 // Names of the properties, in the order of [All].
-var Names = []string{nameHot, nameWar, nameStale, nameQuiet, nameFinalizer, nameOrphan, NameBackoff, nameLost, NameEndless, nameForgotten, nameOverlooked, nameLeftover, nameBlind, nameDeposed, NameAbandoned, nameIgnored, NameRestart}
+var Names = []string{nameHot, nameWar, nameStale, nameQuiet, nameFinalizer, nameOrphan, NameBackoff, nameLost, NameEndless, nameForgotten, NameOverlooked, nameLeftover, nameBlind, nameDeposed, NameAbandoned, nameIgnored, NameRestart}
 
 // All returns the properties with these names.
 func All(o Options, names []string) (all []property.Property) {

@@ -1,0 +1,147 @@
+package world
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/informersim/informersim/fakeapiserver/rest"
+	"github.com/informersim/informersim/fakeapiserver/store"
+	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/world/wellbehaved"
+)
+
+// making is an object that a controller has made.
+type making struct {
+	probed
+	step  uint64
+	path  string // of the request
+	uid   types.UID
+	drawn string // the beginning of its name, of which the server has drawn the rest; "" if it has not
+	owner types.UID
+}
+
+// noteMade notes what a controller has created: one that looks after it makes it again when somebody deletes it.
+func (b *wellBehaved) noteMade(r *sim.Record) {
+	m, is := r.Obj.(metav1.Object)
+	cl, n := b.w.cluster.Serving()
+	if !is || cl == nil || b.probing || r.Detail != "ADDED" || wellbehaved.Bookkeeping(r.Key) || b.role(cl.Actor()) != wellbehaved.Controller {
+		return
+	}
+	q := b.sent[sentBy{cl.Actor(), int64(n)}]
+	if q == nil || q.Method != http.MethodPost {
+		return
+	}
+	plural, object, _ := strings.Cut(r.Key, " ")
+	x := making{probed: b.probedOf(cl.Actor(), plural, object), step: r.Step, uid: m.GetUID(), drawn: m.GetGenerateName()}
+	if !strings.HasPrefix(x.name, x.drawn) {
+		x.drawn = ""
+	}
+	x.path, _, _ = strings.Cut(q.Path, "?")
+	x.owner = ownerOf(m)
+	b.made = append(b.made, x)
+}
+
+// ownerOf returns the uid of an object's controlling owner, "" if it has none.
+func ownerOf(m metav1.Object) types.UID {
+	if ref := metav1.GetControllerOf(m); ref != nil {
+		return ref.UID
+	}
+	return ""
+}
+
+// deletable returns some of what controllers have made and what is still there, of each client and resource the last, if nothing holds it.
+func (b *wellBehaved) deletable() (all []making) {
+	times := map[string]int{}
+	latest := slices.Clone(b.made)
+	slices.SortStableFunc(latest, func(x, y making) int { return cmp.Compare(y.step, x.step) })
+	for _, x := range latest {
+		m := b.object(x.probed)
+		another := func(y making) bool { return y.client == x.client && y.resource == x.resource }
+		if m == nil || m.GetUID() != x.uid || m.GetDeletionTimestamp() != nil || len(m.GetFinalizers()) > 0 || times[x.client] == maxProbed || slices.ContainsFunc(all, another) {
+			continue
+		}
+		times[x.client]++
+		all = append(all, x)
+	}
+	return all
+}
+
+// object returns the object of a name, nil if there is none.
+func (b *wellBehaved) object(p probed) metav1.Object {
+	s := b.w.cluster.Store()
+	for id, r := range s.Resources() {
+		if r.Plural != p.resource {
+			continue
+		}
+		obj, _ := s.Get(store.ResourceID(id), p.namespace, p.name)
+		if m, is := obj.(metav1.Object); is {
+			return m
+		}
+	}
+	return nil
+}
+
+// outageOfCreates deletes what controllers have made while all creates of its kind fail, and has them look again if it is still missing, for the property NoAbandonedWrite.
+func (b *wellBehaved) outageOfCreates() {
+	if b.over() {
+		return
+	}
+	b.w.stopFaults()
+	all := b.deletable()
+	if len(all) == 0 {
+		return
+	}
+	had := map[making]int{}
+	for _, x := range all {
+		had[x] = b.like(x)
+		kind := x.probed
+		kind.name = ""
+		f := b.lasting()
+		f.Verb = "create"
+		b.failing([]probed{kind}, f)
+		b.w.kernel.Clock().AfterFunc(2*time.Millisecond, func() { b.remove(x) })
+	}
+	b.w.goOn(probeTime)
+	if slices.ContainsFunc(all, func(x making) bool { return b.like(x) < had[x] }) {
+		b.lookAgain()
+	}
+}
+
+// like returns how many objects there are of a name, or of its drawn beginning with the same owner.
+func (b *wellBehaved) like(x making) (n int) {
+	if x.drawn == "" {
+		if b.object(x.probed) != nil {
+			n++
+		}
+		return n
+	}
+	s := b.w.cluster.Store()
+	for id, r := range s.Resources() {
+		if r.Plural != x.resource {
+			continue
+		}
+		s.Newest(store.ResourceID(id), x.namespace, func(_ string, obj runtime.Object) bool {
+			if m, is := obj.(metav1.Object); is && m.GetGenerateName() == x.drawn && ownerOf(m) == x.owner {
+				n++
+			}
+			return true
+		})
+	}
+	return n
+}
+
+// remove deletes an object at once, as somebody would who has not heard of the controller.
+func (b *wellBehaved) remove(x making) {
+	b.w.api.Serve(&rest.Request{
+		Method: http.MethodDelete, URL: &url.URL{Path: x.path + "/" + x.name}, Header: http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}},
+		Body: []byte(`{"apiVersion":"v1","kind":"DeleteOptions","gracePeriodSeconds":0,"preconditions":{"uid":"` + string(x.uid) + `"}}`), Client: workloadClient,
+	}, &sink{})
+}
