@@ -28,7 +28,7 @@ func TestNoForgottenChange(t *testing.T) {
 		t.Run(mistake, func(t *testing.T) {
 			// Who gives up when a write fails breaks that one, too.
 			others := simtest.Exception{Property: simtest.NoAbandonedWrite, Why: "it is another test's"}
-			o := simtest.Options{Seeds: 60, Properties: simtest.WellBehaved(others)}
+			o := simtest.Options{Seeds: 100, Properties: simtest.WellBehaved(others)}
 			body := mirroringBody(mirroring{mistake: mistake, watches: true})
 			found := simtest.Find(t, o, body)
 			if found == nil || found.Property != simtest.NoForgottenChange {
