@@ -97,9 +97,11 @@ func (c *mirroring) run(ctx context.Context, config *rest.Config) (err error) {
 	}
 	defer c.maps.Shutdown()
 	started, cancel := context.WithCancel(ctx)
-	if c.mistake != hangs {
-		defer cancel()
-	}
+	defer func() {
+		if c.mistake != hangs {
+			cancel()
+		}
+	}()
 	c.maps.Start(started.Done())
 	c.maps.WaitForCacheSync(ctx.Done())
 	left, err := c.client.CoreV1().Secrets("default").List(ctx, metav1.ListOptions{})
