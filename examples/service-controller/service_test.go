@@ -27,9 +27,9 @@ func TestServiceController(t *testing.T) {
 // finalizer and a status in the cache, and does not write them again. No later event brings it up: a change of finalizers or of the
 // status is none that it looks at. The status stays empty, or the load balancer outlives its Service.
 func TestServicesThatChangeTheirMinds(t *testing.T) {
-	found := simtest.Find(t, simtest.Options{Seeds: 200}, testController(true))
+	found := simtest.Find(t, simtest.Options{Seeds: 1000}, testController(true))
 	if found == nil {
-		t.Fatal("not found with 200 seeds: has the controller been mended?")
+		t.Fatal("not found with 1000 seeds: has the controller been mended?")
 	}
 	if found.Property != asServicesWant {
 		t.Errorf("something else was found:\n%s", found)
