@@ -66,11 +66,13 @@ func (t *Table) RoundTrip(hr *http.Request, by Sender) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	resp := Response(hr, x.code, x.header)
-	if x.whole {
+	x.mu.Lock() // who cancels the request may do so now
+	resp, whole, all := Response(hr, x.code, x.header), x.whole, x.frames
+	x.mu.Unlock()
+	if whole {
 		x.release()
-		resp.ContentLength = int64(len(x.frames))
-		resp.Body = io.NopCloser(bytes.NewReader(x.frames))
+		resp.ContentLength = int64(len(all))
+		resp.Body = io.NopCloser(bytes.NewReader(all))
 		return resp, nil
 	}
 	resp.TransferEncoding = []string{"chunked"}
