@@ -290,8 +290,6 @@ func (b *wellBehaved) lookAgain() {
 	b.w.stopFaults()
 	b.w.goOn(restTime)
 	b.anew = true
-	b.rewriteSoon()
-	b.inject(fault.Fault{Kind: fault.Watch410, From: b.w.kernel.Elapsed() + time.Millisecond, Count: -1})
-	b.w.goOn(probeTime)
+	b.listAnew()
 	b.anew = false
 }

@@ -216,10 +216,15 @@ func (b *wellBehaved) confirm() {
 		return
 	}
 	b.conclude(wellbehaved.NameOverlooked, wellbehaved.NameRestart, wellbehaved.NameBackoff, wellbehaved.NameAbandoned)
+	b.listAnew()
+	b.confirmed = true
+}
+
+// listAnew has the controllers' informers list everything anew, and leaves them the time of a round.
+func (b *wellBehaved) listAnew() {
 	b.rewriteSoon()
 	b.inject(fault.Fault{Kind: fault.Watch410, From: b.w.kernel.Elapsed() + time.Millisecond, Count: -1})
 	b.w.goOn(probeTime)
-	b.confirmed = true
 }
 
 // stir has the controllers list everything anew, so that they reconcile it once more, and has their writes take time, as in a cluster. One that writes
