@@ -28,6 +28,7 @@ type configuration struct {
 	detect     bool   // client-go's mutation detector watches the caches of informers there
 	restarts   bool   // controllers may be restarted after the body
 	leap       int    // after how many writes the next resourceVersion has a digit more; 0 for never
+	probe      int    // which of its writes controllers are probed with, of those that there are; 0 for several at once
 }
 
 // In the header's options: the parts of a configuration.
@@ -43,6 +44,7 @@ const (
 	optionDetect     = "mutationDetector"
 	optionRestarts   = "restarts"
 	optionLeap       = "leap"
+	optionProbe      = "probe"
 )
 
 // The mixes of the seeds 1 to 4; the next four have the same, and so on. The first two are sure to have every kind between them. Only
@@ -60,6 +62,9 @@ var (
 	drawnLikely = [6]string{"", "", "", "pod-evicted", "pod-evicted", "pod-fail"}
 )
 
+// manyProbes is a multiple of as many writes as a controller may have.
+const manyProbes = 2 * 3 * 4 * 5 * 7
+
 // laggingRate is the rate of replica-lag in a run whose replicas lag most of the time.
 const laggingRate = 1.0 / 8
 
@@ -73,6 +78,10 @@ func configure(o *options, seed uint64) (configuration, error) {
 		watchList: o.WatchList >= 0, interleave: o.Interleave > 0, detect: o.MutationDetector > 0 || o.MutationDetector == 0 && seed%4 == 3,
 		// Where a process may crash it can be restarted, also in seeds in which none crashes.
 		restarts: o.CrashProbability > 0 || o.CrashProbability == 0 && (o.mix == nil || o.DrawRest),
+	}
+	// Eight seeds after eight without, in a row, so that they come to each of a few writes; and 32 later the other way round, so that each comes with all else that is drawn.
+	if (seed/8+seed/32)%2 == 1 {
+		c.probe = 1 + int((seed/16*8+seed%8)%manyProbes)
 	}
 	withWebhooks := func(m fault.Mix) fault.Mix {
 		if o.Webhooks && o.FaultMix == nil {
@@ -158,6 +167,9 @@ func (c *configuration) write(h *sim.Header) (err error) {
 	if c.leap > 0 {
 		h.Options[optionLeap] = strconv.Itoa(c.leap)
 	}
+	if c.probe > 0 {
+		h.Options[optionProbe] = strconv.Itoa(c.probe)
+	}
 	h.Mix, err = json.Marshal(c.mix)
 	return err
 }
@@ -187,6 +199,14 @@ func readConfiguration(h *sim.Header) (c configuration, err error) {
 	})
 	if h.Options[optionLeap] != "" {
 		read(optionLeap, func(text string) (err error) { c.leap, err = strconv.Atoi(text); return err })
+	}
+	if h.Options[optionProbe] != "" {
+		read(optionProbe, func(text string) (err error) {
+			if c.probe, err = strconv.Atoi(text); err == nil && c.probe < 1 {
+				err = fmt.Errorf("%d is less than 1", c.probe)
+			}
+			return err
+		})
 	}
 	c.podFaults, c.likely = h.Options[optionPodFaults] != "", h.Options[optionLikely]
 	c.interleave, c.detect, c.restarts = interleaves(h), detectsMutations(h), h.Options[optionRestarts] != ""

@@ -95,7 +95,7 @@ func TestOptionsPinTheConfiguration(t *testing.T) {
 		for _, o := range []wire.Options{{Mix: "default"}, {FaultMix: []byte(`{"name":"mine","rates":{"compact":0.5}}`)}, {Strategy: "fifo"}} {
 			c := drawn(t, o, seed)
 			c.mix = fault.Mix{}
-			if want := (configuration{maxCrashes: 3, replicas: 1, watchList: true, detect: seed%4 == 3}); !reflect.DeepEqual(c, want) {
+			if want := (configuration{maxCrashes: 3, replicas: 1, watchList: true, detect: seed%4 == 3, probe: drawn(t, wire.Options{}, seed).probe}); !reflect.DeepEqual(c, want) {
 				t.Errorf("seed %d: with %+v, %+v is drawn", seed, o, c)
 			}
 		}
@@ -114,7 +114,7 @@ func TestConfigurationIsInTheHeader(t *testing.T) {
 		if want := drawn(t, o, seed); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("seed %d: the header has %+v, %v, want %+v", seed, got, err, want)
 		}
-		for _, name := range []string{optionCrashes, optionMaxCrashes, optionReplicas, optionHistory, optionWatchList, optionLeap} {
+		for _, name := range []string{optionCrashes, optionMaxCrashes, optionReplicas, optionHistory, optionWatchList, optionLeap, optionProbe} {
 			was := h.Options[name]
 			h.Options[name] = "x"
 			_, err := readConfiguration(&h)
@@ -252,19 +252,41 @@ func TestConfigurationText(t *testing.T) {
 	}
 }
 
-// What one seed draws is no reason for another thing: each mix comes with resourceVersions that leap, by each of the steps, and with such that do not.
-func TestLeapsComeWithEachMix(t *testing.T) {
+// What one seed draws is no reason for another thing: each mix comes with resourceVersions that leap, by each of the steps, and with such that do not, each with probes of one write and of several.
+func TestLeapsAndProbesComeWithEachMix(t *testing.T) {
 	const seeds = 96
-	met := map[[2]any]bool{}
+	met := map[[3]any]bool{}
 	for seed := uint64(1); seed <= seeds; seed++ {
 		c := drawn(t, wire.Options{}, seed)
-		met[[2]any{mixCycle[(seed+3)%4], c.leap}] = true
+		met[[3]any{mixCycle[(seed+3)%4], c.leap, c.probe > 0}] = true
 	}
 	for _, mix := range mixCycle {
 		for _, leap := range append(drawnLeaps[:], 0) {
-			if !met[[2]any{mix, leap}] {
-				t.Errorf("%d seeds have no run with the mix %s and leaps of %d", seeds, mix, leap)
+			for _, one := range []bool{false, true} {
+				if !met[[3]any{mix, leap, one}] {
+					t.Errorf("%d seeds have no run with the mix %s and leaps of %d in which one write is probed: %t", seeds, mix, leap, one)
+				}
 			}
+		}
+	}
+}
+
+// The first seeds that probe one write probe another one each time.
+func TestSeedsProbeEachWrite(t *testing.T) {
+	for writes := 1; writes <= 8; writes++ {
+		met := map[int]bool{}
+		for seed := uint64(1); seed <= 16; seed++ {
+			if c := drawn(t, wire.Options{}, seed); c.probe > 0 {
+				met[(c.probe-1)%writes] = true
+			}
+		}
+		if len(met) != writes {
+			t.Errorf("of %d writes, 16 seeds probe %d by themselves", writes, len(met))
+		}
+	}
+	for seed := uint64(1<<64 - 8); seed != 0; seed++ {
+		if c := drawn(t, wire.Options{}, seed-32); c.probe < 1 || c.probe > manyProbes {
+			t.Errorf("the seed %d probes the write %d", seed-32, c.probe)
 		}
 	}
 }

@@ -65,7 +65,7 @@ func (b *wellBehaved) deletable() (all []making) {
 	for _, x := range latest {
 		m := b.object(x.probed)
 		another := func(y making) bool { return y.client == x.client && y.resource == x.resource }
-		if m == nil || m.GetUID() != x.uid || m.GetDeletionTimestamp() != nil || len(m.GetFinalizers()) > 0 || times[x.client] == maxProbed || slices.ContainsFunc(all, another) {
+		if m == nil || m.GetUID() != x.uid || m.GetDeletionTimestamp() != nil || len(m.GetFinalizers()) > 0 || b.w.config.probe == 0 && times[x.client] == maxProbed || slices.ContainsFunc(all, another) {
 			continue
 		}
 		times[x.client]++
@@ -95,7 +95,7 @@ func (b *wellBehaved) outageOfCreates() {
 		return
 	}
 	b.w.stopFaults()
-	all := b.deletable()
+	all := alone(b, b.deletable())
 	if len(all) == 0 {
 		return
 	}

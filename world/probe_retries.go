@@ -90,14 +90,18 @@ func (b *wellBehaved) noteChange(r *sim.Record) {
 	b.undos[u.probed] = u
 }
 
-// undoable returns what can be undone, some of the last changes of each client: of those that write something whenever they look, or of those that do not.
-func (b *wellBehaved) undoable(writes bool) (all []undoing) {
-	times := map[string]int{}
-	for client := range b.undos { // order: each by itself
-		if slices.ContainsFunc(b.writes, func(p probed) bool { return p.client == client.client }) != writes {
-			times[client.client] = maxProbed
-		}
+// alone returns one of the writes that controllers can be probed with, in half of the seeds, each seed another one: who gives up one write may look again because of another. Otherwise it returns all.
+func alone[T any](b *wellBehaved, all []T) []T {
+	if b.w.config.probe == 0 || len(all) == 0 {
+		return all
 	}
+	i := (b.w.config.probe - 1) % len(all)
+	return all[i : i+1]
+}
+
+// undoable returns what can be undone, some of the last changes of each client: of those that write something whenever they look, or of those that do not. Where one of them is picked, it is the last of
+// each kind.
+func (b *wellBehaved) undoable(writes bool) (all []undoing) {
 	latest := slices.SortedFunc(maps.Values(b.undos), func(x, y undoing) int {
 		return cmp.Or(cmp.Compare(y.step, x.step), strings.Compare(x.client, y.client), strings.Compare(x.resource+" "+x.namespace+"/"+x.name, y.resource+" "+y.namespace+"/"+y.name))
 	})
@@ -105,20 +109,24 @@ func (b *wellBehaved) undoable(writes bool) (all []undoing) {
 	nth := map[string]int{}
 	of := map[probed]int{}
 	for _, u := range latest {
-		kind := u.client + " " + u.resource + " " + strconv.FormatBool(u.ofStatus())
-		of[u.probed] = nth[kind]
-		nth[kind]++
+		of[u.probed] = nth[u.kind()]
+		nth[u.kind()]++
 	}
 	slices.SortStableFunc(latest, func(x, y undoing) int { return cmp.Compare(of[x.probed], of[y.probed]) })
+	times := map[string]int{}
 	for _, u := range latest {
-		if times[u.client] == maxProbed {
+		among, limit := u.client, maxProbed
+		if b.w.config.probe > 0 {
+			among, limit = u.kind(), 1
+		}
+		if times[among] == limit || slices.ContainsFunc(b.writes, func(p probed) bool { return p.client == u.client }) != writes {
 			continue
 		}
 		if _, is := b.find(u); !is {
 			continue
 		}
 		if u.patch = u.back(); u.patch != nil {
-			times[u.client]++
+			times[among]++
 			all = append(all, u)
 		}
 	}
@@ -140,6 +148,11 @@ func (b *wellBehaved) isUndone(u undoing) bool {
 	now := asJSON(obj)
 	after, err := jsonpatch.MergePatch(now, u.patch)
 	return err == nil && jsonpatch.Equal(now, after)
+}
+
+// kind is what changes have in common that a controller makes in the same way.
+func (u undoing) kind() string {
+	return u.client + " " + u.resource + " " + strconv.FormatBool(u.ofStatus())
 }
 
 // ofStatus reports whether it was the subresource that was written.
@@ -212,7 +225,8 @@ func (b *wellBehaved) probe() {
 	}
 	b.conclude(wellbehaved.NameBackoff, wellbehaved.NameAbandoned)
 	b.probing = true
-	if targets := slices.Concat(b.writes, probedBy(undos)); len(targets) > 0 {
+	if targets := alone(b, slices.Concat(b.writes, probedBy(undos))); len(targets) > 0 {
+		first := slices.DeleteFunc(slices.Clone(undos), func(u undoing) bool { return !slices.Contains(targets, u.probed) })
 		for range wellbehaved.ProbeRounds {
 			if b.over() {
 				return
@@ -221,7 +235,7 @@ func (b *wellBehaved) probe() {
 			if len(b.writes) > 0 {
 				b.inject(fault.Fault{Kind: fault.Watch410, From: b.w.kernel.Elapsed() + time.Millisecond, Count: -1})
 			}
-			b.undoSoon(undos)
+			b.undoSoon(first)
 			b.w.goOn(probeTime)
 		}
 	}
@@ -266,7 +280,7 @@ func (b *wellBehaved) outage(undos []undoing) {
 		return
 	}
 	b.w.stopFaults() // of two failures, who does not try again has met one
-	if undos = append(undos, b.undoable(true)...); len(undos) == 0 {
+	if undos = alone(b, append(undos, b.undoable(true)...)); len(undos) == 0 {
 		return
 	}
 	b.failing(probedBy(undos), b.lasting())
