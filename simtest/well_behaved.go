@@ -113,7 +113,8 @@ type Exception struct {
 // time. Of one that sends none, because it compares first what there is, the last changes of up to three objects are undone each time, so that it writes them
 // again; if it does not, what its rate limiter remembers is not seen. For NoAbandonedWrite, they are then undone once more while all writes of these objects fail for
 // 10 s. If some of that is still undone after 2 minutes, the informers list anew once more 20 minutes later. The same is done with creates: of each client, the last
-// objects of up to three resources that it has created are deleted while its creates of the resource fail. In half of the seeds, eight in a row, it is one write that fails each time, each
+// objects of up to three resources that it has created are deleted while its creates of the resource fail, and with finalizers: those to which it has added one are deleted while its
+// writes of them fail. In half of the seeds, eight in a row, it is one write that fails each time, each
 // seed another one, since who tries one again often makes good another that it has given up. The other properties judge before that; NoForgottenChange,
 // after the informers have listed anew once more, if what a controller has written since they did is a number, which may be another one each time.
 //

@@ -107,7 +107,7 @@ func (b *wellBehaved) outageOfCreates() {
 		f := b.lasting()
 		f.Verb = "create"
 		b.failing([]probed{kind}, f)
-		b.w.kernel.Clock().AfterFunc(2*time.Millisecond, func() { b.remove(x) })
+		b.w.kernel.Clock().AfterFunc(2*time.Millisecond, func() { b.remove(x.path+"/"+x.name, x.uid) })
 	}
 	b.w.goOn(probeTime)
 	if slices.ContainsFunc(all, func(x making) bool { return b.like(x) < had[x] }) {
@@ -139,9 +139,9 @@ func (b *wellBehaved) like(x making) (n int) {
 }
 
 // remove deletes an object at once, as somebody would who has not heard of the controller.
-func (b *wellBehaved) remove(x making) {
+func (b *wellBehaved) remove(path string, uid types.UID) {
 	b.w.api.Serve(&rest.Request{
-		Method: http.MethodDelete, URL: &url.URL{Path: x.path + "/" + x.name}, Header: http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}},
-		Body: []byte(`{"apiVersion":"v1","kind":"DeleteOptions","gracePeriodSeconds":0,"preconditions":{"uid":"` + string(x.uid) + `"}}`), Client: workloadClient,
+		Method: http.MethodDelete, URL: &url.URL{Path: path}, Header: http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}},
+		Body: []byte(`{"apiVersion":"v1","kind":"DeleteOptions","gracePeriodSeconds":0,"preconditions":{"uid":"` + string(uid) + `"}}`), Client: workloadClient,
 	}, &sink{})
 }

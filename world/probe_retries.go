@@ -220,7 +220,7 @@ func (b *wellBehaved) probe() {
 		return
 	}
 	undos := b.undoable(false)
-	if len(b.writes)+len(undos)+len(b.made) == 0 {
+	if len(b.writes)+len(undos)+len(b.made)+len(b.holds) == 0 {
 		return
 	}
 	b.conclude(wellbehaved.NameBackoff, wellbehaved.NameAbandoned)
@@ -242,6 +242,7 @@ func (b *wellBehaved) probe() {
 	if b.asked(wellbehaved.NameAbandoned) {
 		b.outage(undos)
 		b.outageOfCreates()
+		b.outageOfFinalizers()
 	}
 }
 

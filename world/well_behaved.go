@@ -45,6 +45,7 @@ type wellBehaved struct {
 	writes   []probed           // of the time in which the controllers are watched
 	undos    map[probed]undoing // the last change of each object by each controller
 	made     []making           // what controllers have created
+	holds    []holding          // the finalizers that they have added or removed
 	probing  bool
 	anew     bool // controllers' informers have listed anew since writes were made to fail
 
@@ -154,6 +155,7 @@ func (b *wellBehaved) Record(r *sim.Record) {
 		b.noteChange(r)
 		b.noteRewrite(r)
 		b.noteMade(r)
+		b.noteFinalizers(r)
 	case fakeapiserver.KindResponse:
 		b.answered = append(b.answered, sentBy{r.Actor, r.N})
 	}

@@ -43,7 +43,7 @@ and what the first finding was shrunk to. Each finding is tried without the muta
 
 --controllers puts defects into Kubernetes' own controllers instead, those of wild/kubernetes/mutants/*.txtar, and runs a test of wild/kubernetes for each: first
 while only what needs no knowledge of the controller judges, such as the properties of simtest.WellBehaved and client-go's mutation detector, and where these find nothing,
-once more with the test's own invariants. PATTERN may be a test's name, too. --runs is then the number of seeds, 10 by default, --timeout what one takes in the mean, and --dir,
+once more with the test's own invariants. PATTERN may be a test's name, too. --runs is then the number of seeds, 20 by default, --timeout what one takes in the mean, and --dir,
 --work, --jobs and --update are as ever; the other flags are for the rest. The first time it compiles a release of Kubernetes, which takes minutes.
 
 It needs a clone of informersim, in whose folder it is started, and the go command.
@@ -64,7 +64,7 @@ is killed although its file says that it survives, or what it breaks also breaks
 	c.Flags().StringVar(&f.work, "work", "", "the folder for what is built (default one in the user's cache)")
 	c.Flags().StringVar(&f.subject, "subject", "", "only the mutants of this subject: stack or client-go")
 	c.Flags().IntVar(&f.jobs, "jobs", 1, "how many mutants are built and run at a time")
-	c.Flags().Uint64Var(&f.search.Runs, "runs", 2000, "how many runs are made at most in each range of seeds, or of a test with --controllers (then default 10)")
+	c.Flags().Uint64Var(&f.search.Runs, "runs", 2000, "how many runs are made at most in each range of seeds, or of a test with --controllers (then default 20)")
 	c.Flags().IntVar(&f.search.Ranges, "ranges", 5, "how many ranges of seeds are searched")
 	c.Flags().IntVar(&f.search.Shrink, "shrink", 2000, "how many runs may be made to shrink a finding; 0 for none")
 	c.Flags().DurationVar(&f.search.Timeout, "timeout", time.Minute, "the real time that one run may take")

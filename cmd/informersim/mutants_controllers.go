@@ -8,8 +8,8 @@ import (
 	"github.com/informersim/informersim/internal/mutation"
 )
 
-// controllersSeeds is how many seeds each mutant of a controller is given, unless --runs says otherwise.
-const controllersSeeds = 10
+// controllersSeeds is how many seeds each mutant of a controller is given, unless --runs says otherwise: as many as a test makes by itself.
+const controllersSeeds = 20
 
 // runControllers is run with --controllers.
 func (f *mutantsFlags) runControllers(c *cobra.Command, args []string) error {

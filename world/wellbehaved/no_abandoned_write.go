@@ -195,10 +195,12 @@ func names(path, key string) bool {
 func (a *abandonment) committed(w property.World, r *sim.Record, again bool) *reports.Violation {
 	x := a.o.writeOf(w)
 	if x.role == Outside && !again {
-		switch r.Detail {
-		case "MODIFIED":
+		switch {
+		case r.Detail == "MODIFIED" && deleted(r.Obj) && !deleted(r.Old):
+			a.undone[strings.Clone(r.Key)] = undone{nil, reports.Because(r, "somebody deletes %s, which has the finalizers %s (RV %d)", r.Key, strings.Join(meta(r.Obj).GetFinalizers(), ", "), r.RV)}
+		case r.Detail == "MODIFIED":
 			a.undone[strings.Clone(r.Key)] = undone{changes(r.Obj, r.Old), reports.Because(r, "somebody undoes what had been written of %s (RV %d)", r.Key, r.RV)}
-		case "DELETED":
+		case r.Detail == "DELETED":
 			a.undone[strings.Clone(r.Key)] = undone{nil, reports.Because(r, "somebody deletes %s (RV %d)", r.Key, r.RV)}
 		}
 		return nil
@@ -215,7 +217,13 @@ func (a *abandonment) committed(w property.World, r *sim.Record, again bool) *re
 	switch r.Detail {
 	case "ADDED":
 		what = "creates " + r.Key
+	case "DELETED": // by an update; a deletion is no request that is followed
+		what = "removes the last finalizer of " + r.Key
 	case "MODIFIED":
+		if f := released(r); f != "" {
+			what = fmt.Sprintf("removes the finalizer %s of %s", f, r.Key)
+			break
+		}
 		for _, c := range changes(r.Old, r.Obj) {
 			if !moves(c.value) && slices.Contains(a.undone[r.Key].was, c) {
 				what = fmt.Sprintf("changes %s of %s to %s", c.field, r.Key, shown(c.value))
@@ -241,4 +249,23 @@ func (a *abandonment) committed(w property.World, r *sim.Record, again bool) *re
 			reports.Because(r, "%s is %s (RV %d)", r.Key, r.Detail, r.RV),
 		},
 	}
+}
+
+// deleted reports whether an object is being deleted.
+func deleted(obj any) bool {
+	m := meta(obj)
+	return m != nil && m.GetDeletionTimestamp() != nil
+}
+
+// released returns a finalizer that an update removes of an object that is being deleted, "" for none.
+func released(r *sim.Record) string {
+	if !deleted(r.Old) || !deleted(r.Obj) {
+		return ""
+	}
+	for _, f := range meta(r.Old).GetFinalizers() {
+		if !slices.Contains(meta(r.Obj).GetFinalizers(), f) {
+			return f
+		}
+	}
+	return ""
 }
