@@ -148,7 +148,7 @@ func (b *wellBehaved) Record(r *sim.Record) {
 		b.noteWrite(r)
 		if q := b.sending; q != nil {
 			b.sent[sentBy{r.Actor, r.N}] = &wellbehaved.Request{
-				Step: r.Step, At: r.At, Method: q.rest.Method, Path: q.rest.URL.RequestURI(), Body: string(q.rest.Body), ContentType: q.rest.Header.Get("Content-Type"), Manager: managerOf(q),
+				Step: r.Step, At: r.At, Method: q.rest.Method, Path: q.rest.URL.RequestURI(), Body: bodyOf(q), ContentType: q.rest.Header.Get("Content-Type"), Manager: managerOf(q),
 			}
 		}
 	case fakeapiserver.KindCommit:
