@@ -6,12 +6,14 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/dynamicinformer"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 
@@ -170,6 +172,81 @@ func TestNoIgnoredWrite(t *testing.T) {
 			o := o
 			o.Seeds = seeds(12)
 			simtest.Run(t, o, func(env *simtest.Env) { measures(env, write) })
+		})
+	}
+}
+
+// accepts is a controller that says of each Service that it has seen it, in its status, which it sends to the resource itself or where it belongs.
+func accepts(env *simtest.Env, protobuf bool, update func(services corev1client.ServiceInterface, s *corev1.Service) error) {
+	env.Go("accepts", func(ctx context.Context) error {
+		config := env.RESTConfig("accepts")
+		if protobuf {
+			config.ContentType = "application/vnd.kubernetes.protobuf"
+		}
+		queue, shutDown, err := newMapQueue(ctx, config, false)
+		if err != nil {
+			return err
+		}
+		defer shutDown()
+		services := queue.factory.Core().V1().Services().Informer()
+		add := func(obj any) {
+			if key, err := cache.MetaNamespaceKeyFunc(obj); err == nil {
+				queue.Add(key)
+			}
+		}
+		if _, err := services.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: add, UpdateFunc: func(_, obj any) { add(obj) }}); err != nil {
+			return err
+		}
+		queue.factory.Start(ctx.Done())
+		queue.factory.WaitForCacheSync(ctx.Done())
+		work(queue, func(key string) error {
+			obj, exists, err := services.GetIndexer().GetByKey(key)
+			if err != nil || !exists || len(obj.(*corev1.Service).Status.Conditions) > 0 {
+				return err
+			}
+			s := obj.(*corev1.Service).DeepCopy()
+			s.Status.Conditions = []metav1.Condition{{Type: "Seen", Status: metav1.ConditionTrue, Reason: "Seen", LastTransitionTime: metav1.Now().Rfc3339Copy()}}
+			return update(queue.client.CoreV1().Services(s.Namespace), s)
+		})
+		return nil
+	})
+	s := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "s"}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}
+	env.Create(s)
+	env.Advance(10 * time.Second)
+	for port := int32(81); port < 83; port++ {
+		if env.Get(s) == nil {
+			env.Mutate(s, func() { s.Spec.Ports[0].Port = port })
+		}
+		env.Advance(10 * time.Second)
+	}
+}
+
+// The status of a built-in kind is ignored in the same way.
+func TestNoIgnoredWriteOfStatus(t *testing.T) {
+	ctx, o := context.Background(), simtest.Options{Seeds: 6, Properties: simtest.WellBehaved()}
+	for _, protobuf := range []bool{false, true} {
+		found := simtest.Find(t, o, func(env *simtest.Env) {
+			accepts(env, protobuf, func(services corev1client.ServiceInterface, s *corev1.Service) error {
+				_, err := services.Update(ctx, s, metav1.UpdateOptions{})
+				return err
+			})
+		})
+		if found == nil || found.Property != simtest.NoIgnoredWrite {
+			t.Fatalf("found %v", found)
+		}
+		wantIn(t, found.Text, "accepts writes status.conditions of services default/s, and the server accepts that and ignores it, ", "leaves the status as it is: send that to /status", "accepts sends PUT /api/v1/namespaces/default/services/s with status.conditions = ", "because")
+		o := o
+		o.Seeds = seeds(12)
+		simtest.Run(t, o, func(env *simtest.Env) {
+			accepts(env, protobuf, func(services corev1client.ServiceInterface, s *corev1.Service) error {
+				if s.Labels["seen"] == "" { // the status is only at hand
+					s.Labels = map[string]string{"seen": "yes"}
+					_, err := services.Update(ctx, s, metav1.UpdateOptions{})
+					return err
+				}
+				_, err := services.UpdateStatus(ctx, s, metav1.UpdateOptions{})
+				return err
+			})
 		})
 	}
 }

@@ -44,7 +44,7 @@ var wellBehaved = []Property{
 	{Name: NoBlindDelete, Statement: "no deletion that is meant for an object hits the next one of its name"},
 	{Name: NoWriteAfterLease, Statement: "no replica goes on writing when another one has taken its Lease"},
 	{Name: NoAbandonedWrite, Statement: "a write that has failed for a reason that passes is tried again before the run has the controller's informers list anew"},
-	{Name: NoIgnoredWrite, Statement: "what a controller writes into a custom resource, and the server accepts, is there afterwards"},
+	{Name: NoIgnoredWrite, Statement: "what a controller writes into a custom resource, or the status of any other, and the server accepts, is there afterwards"},
 	{Name: QuietAfterRestart, Statement: "when all is done, a controller that is restarted finds nothing to do"},
 }
 
@@ -94,8 +94,8 @@ type Exception struct {
 //	                       never held one
 //	NoAbandonedWrite       an update, a patch or a create that has failed with a 500, once or for 10 s, is sent again only when, 20 minutes later, the
 //	                       run has the controller's informers list anew: the error was swallowed, or the controller has given up after a few tries
-//	NoIgnoredWrite         the server accepts writes of a custom resource and ignores part of them: the status in a write to the resource itself, labels or
-//	                       the like in one to /status, a field that the schema does not have
+//	NoIgnoredWrite         the server accepts writes and ignores part of them: the status in a write to the resource itself; of a custom resource also labels
+//	                       or the like in one to /status, a field that the schema does not have
 //	QuietAfterRestart      a controller writes something only once it is restarted: a filter of events, something that it remembers, or a goroutine that
 //	                       waits for ever had kept it from that
 //
@@ -111,11 +111,11 @@ type Exception struct {
 //
 // For NoGrowingBackoff, updates and patches that a controller sent in these 10 minutes then fail, five times for two attempts each, with 2 minutes for each
 // time. Of one that sends none, because it compares first what there is, the last changes of up to three objects are undone each time, so that it writes them
-// again; if it does not, what its rate limiter remembers is not seen. For NoAbandonedWrite, they are then undone once more while all writes of these objects fail for
-// 10 s. If some of that is still undone after 2 minutes, the informers list anew once more 20 minutes later. The same is done with creates: of each client, the last
-// objects of up to three resources that it has created are deleted while its creates of the resource fail, and with finalizers: those to which it has added one are deleted while its
-// writes of them fail. In half of the seeds, eight in a row, it is one write that fails each time, each
-// seed another one, since who tries one again often makes good another that it has given up. The other properties judge before that; NoForgottenChange,
+// again; if it does not, what its rate limiter remembers is not seen. For NoAbandonedWrite, they are then undone once more, one at a time, while all writes of the object
+// fail for 10 s. If that is still undone after 2 minutes, the informers list anew once more 20 minutes later. The same is done with creates: of each client, the last
+// objects of up to three resources that it has created, or made by an apply, are deleted while its creates of the resource fail; and with finalizers: up to three objects that have one of the
+// client's are deleted while its writes of them fail. In half of the seeds, eight in a row, it is one object in all that writes fail of, another one each seed, since who tries one write again
+// often makes good another that it has given up. The other properties judge before that; NoForgottenChange,
 // after the informers have listed anew once more, if what a controller has written since they did is a number, which may be another one each time.
 //
 // For QuietAfterRestart, all processes are restarted before that, when the 10 minutes are over, and 90 s pass; if somebody writes something then, they are restarted once more, since

@@ -19,13 +19,13 @@ import (
 
 const nameIgnored = "NoIgnoredWrite"
 
-// noIgnoredWrite checks that what a controller writes into a custom resource, and the server accepts, is there afterwards. A status that is sent to the resource itself is ignored, and so are
-// labels that are sent to /status, and fields that the schema does not have: the answer is 200 OK all the same. An update counts with a resourceVersion only: what it has of the object is then
+// noIgnoredWrite checks that what a controller writes, and the server accepts, is there afterwards. A status that is sent to the resource itself is ignored, and so are, of a custom resource,
+// labels that are sent to /status, and fields that the schema does not have: the answer is 200 OK all the same. Built-in kinds take some of these, each others. An update counts with a resourceVersion only: what it has of the object is then
 // as the object was, or the controller's. Who sends the status to /status later has only had it at hand.
 func noIgnoredWrite(o *Options) property.Property {
 	return property.Property{
 		Name:      nameIgnored,
-		Statement: "what a controller writes into a custom resource, and the server accepts, is there afterwards",
+		Statement: "what a controller writes into a custom resource, or the status of any other, and the server accepts, is there afterwards",
 		Kinds:     []sim.Kind{fakeapiserver.KindRequest, fakeapiserver.KindResponse, o.Restarts},
 		New: func() property.Checker {
 			s := &ignoring{o: o, sent: map[sentBy]target{}, all: map[target]*ignored{}}
@@ -66,8 +66,8 @@ func (s *ignoring) record(w property.World, r *sim.Record) *reports.Violation {
 	case fakeapiserver.KindResponse:
 		to, is := s.sent[at]
 		delete(s.sent, at)
-		if obj, custom := r.Obj.(*unstructured.Unstructured); is && custom && strings.HasPrefix(r.Detail, "2") {
-			s.accepted(w, r, to, obj)
+		if is && meta(r.Obj) != nil && strings.HasPrefix(r.Detail, "2") {
+			s.accepted(w, r, to)
 		}
 	default:
 		if client, ok := clientOf(w, r); ok {
@@ -78,7 +78,7 @@ func (s *ignoring) record(w property.World, r *sim.Record) *reports.Violation {
 }
 
 // accepted compares what was sent with the answer.
-func (s *ignoring) accepted(w property.World, r *sim.Record, to target, obj *unstructured.Unstructured) {
+func (s *ignoring) accepted(w property.World, r *sim.Record, to target) {
 	path, other := to.subresource, to
 	switch path {
 	case "":
@@ -98,14 +98,18 @@ func (s *ignoring) accepted(w property.World, r *sim.Record, to target, obj *uns
 	if q == nil {
 		return
 	}
-	body := sentFields(q, obj)
+	_, custom := r.Obj.(*unstructured.Unstructured)
+	if !custom && path != "" {
+		return
+	}
+	body := sentFields(q, storedPath(w, q.Path, to.object))
 	if body == nil {
 		return // it says nothing of what is at hand
 	}
 	var fields []string
 	var what reports.Evidence
-	missed("", body, obj.Object, func(field, value, got string) {
-		if !misplaced(field, path) && !(got == unset && belongs(field, path)) {
+	missed("", body, content(r.Obj), func(field, value, got string) {
+		if !misplaced(field, path) && !(custom && got == unset && belongs(field, path)) {
 			return
 		}
 		if fields = append(fields, field); len(fields) == 1 {
@@ -120,16 +124,30 @@ func (s *ignoring) accepted(w property.World, r *sim.Record, to target, obj *uns
 	if !slices.Contains(s.order, to) {
 		s.order = append(s.order, to)
 	}
-	if x == nil || x.uid != obj.GetUID() {
-		x = &ignored{uid: obj.GetUID()}
+	if uid := meta(r.Obj).GetUID(); x == nil || x.uid != uid {
+		x = &ignored{uid: uid}
 		s.all[to] = x
 	}
 	x.body, x.fields, x.writes = body, fields, append(x.writes, what)
 }
 
-// sentFields returns the fields that a request means to write of a custom resource; nil if that cannot be said, or not in the version of the answer.
-func sentFields(q *Request, answer *unstructured.Unstructured) (body map[string]any) {
-	if !strings.HasPrefix(q.Path, "/apis/"+answer.GetAPIVersion()+"/") || json.Unmarshal([]byte(q.Body), &body) != nil {
+// storedPath returns how the path of an object begins in the version in which it is stored.
+func storedPath(w property.World, path, object string) string {
+	for _, r := range w.Cluster().Store().Resources() {
+		begin := "/apis/" + r.Group + "/" + r.Version + "/"
+		if r.Group == "" {
+			begin = "/api/" + r.Version + "/"
+		}
+		if r.Plural == pluralOf(object) && strings.HasPrefix(path, begin) {
+			return begin
+		}
+	}
+	return "-"
+}
+
+// sentFields returns the fields that a request means to write of an object; nil if that cannot be said, or not in the version of the answer, in which paths begin so.
+func sentFields(q *Request, begin string) (body map[string]any) {
+	if !strings.HasPrefix(q.Path, begin) || json.Unmarshal([]byte(q.Body), &body) != nil {
 		return nil
 	}
 	switch {
