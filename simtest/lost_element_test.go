@@ -168,8 +168,8 @@ func TestNoLostElementOfUpdate(t *testing.T) {
 		case (f != nil) != test.found:
 			t.Errorf("with a resourceVersion: %v; found %v", test.version, f)
 		case f != nil:
-			wantIn(t, f.Text, "FAIL  NoLostUpdate", `holds (field manager "simtest") takes back what workload has written: it has put "example.com/other" into the list metadata.finalizers of configmaps default/a, and that is not there any more. `+
-				`The update of holds (field manager "simtest") replaces what it has not seen, and has no resourceVersion, with which the server would have refused it`)
+			wantIn(t, f.Text, "FAIL  NoLostUpdate", `holds takes back what workload has written: it has put "example.com/other" into the list metadata.finalizers of configmaps default/a, and that is not there any more. `+
+				`The update of holds replaces what it has not seen, and has no resourceVersion, with which the server would have refused it`)
 		}
 	}
 }

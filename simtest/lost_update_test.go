@@ -96,7 +96,7 @@ func TestNoLostUpdate(t *testing.T) {
 			if f.Property != simtest.NoLostUpdate {
 				t.Errorf("%s is found, want %s", f.Property, simtest.NoLostUpdate)
 			}
-			wantIn(t, f.Text, "marks (field manager ", " takes back what workload has written: data.v of configmaps default/a was ", "Its update has no resourceVersion, with which the server would have refused it",
+			wantIn(t, f.Text, "marks takes back what workload has written: data.v of configmaps default/a was ", "Its update has no resourceVersion, with which the server would have refused it",
 				"because step ", ": workload writes data.v of configmaps default/a: ", ", which has been told of configmaps up to RV ", "configmaps default/a is as it was before: data.v is ")
 		}
 	}

@@ -182,11 +182,11 @@ func TestWellBehaved(t *testing.T) {
 	}{
 		{simtest.NoHotReconcile, []string{"repeats"}, []string{"tokens-0 sends PUT /api/v1/namespaces/default/configmaps/a 91 times within ", "it is sent, and nothing changes from then on"}},
 		{simtest.NoWriteWar, []string{"fights as red", "fights as blue"}, []string{
-			"data.kind of configmaps default/", `tokens-0 (field manager "simtest") writes data.kind: "red"`, `tokens-1 (field manager "simtest") writes data.kind: "blue"`}},
+			"data.kind of configmaps default/", `tokens-0 writes data.kind: "red"`, `tokens-1 writes data.kind: "blue"`}},
 		{simtest.NoStaleCreate, []string{"draws names"}, []string{"tokens-0 has made secrets default/", "which asks for one: at the second it had ", "what tokens-0 knows of secrets when it creates the second",
 			"equal but for its name", ": fault ", "tokens-0 is told of secrets default/"}},
-		{simtest.QuietAfterConvergence, []string{"counts"}, []string{"tokens-0 (field manager \"simtest\") changes metadata.annotations.seen of configmaps default/a for the 3rd time since "}},
-		{simtest.QuietAfterConvergence, []string{"stamps"}, []string{"tokens-0 (field manager \"simtest\") changes metadata.annotations.seen of configmaps default/a for the 3rd time since "}},
+		{simtest.QuietAfterConvergence, []string{"counts"}, []string{"tokens-0 changes metadata.annotations.seen of configmaps default/a for the 3rd time since "}},
+		{simtest.QuietAfterConvergence, []string{"stamps"}, []string{"tokens-0 changes metadata.annotations.seen of configmaps default/a for the 3rd time since "}},
 		{simtest.NoFinalizerLeft, []string{"keeps"}, []string{"configmaps default/b is still there, ", `its finalizer "example.com/token" is tokens-0's, which runs`, "is to be deleted, and has the finalizers example.com/token",
 			"tokens-0 is told that it is being deleted"}},
 		{simtest.NoOrphan, []string{"remembers"}, []string{"tokens-0 makes secrets default/b-token for an owner that is gone: configmaps default/b, as it has known for ",

@@ -55,7 +55,7 @@ func quietAfterConvergence(o *Options) property.Property {
 					id := strings.Join([]string{x.who(), what, c.field, verb}, "\x00")
 					made[id] = append(made[id], reports.Because(r, "%s %s %s of %s: %s (RV %d)", x.who(), verb, c.field, r.Key, shown(c.value), r.RV))
 					if es := made[id]; len(es) >= limit {
-						return loud(&x, verb, c.field, what, since, es)
+						return loud(&x, verb, c, what, since, es)
 					}
 				}
 				return nil
@@ -64,9 +64,13 @@ func quietAfterConvergence(o *Options) property.Property {
 	}
 }
 
-func loud(x *write, verb, field, what string, since time.Duration, made []reports.Evidence) *reports.Violation {
+func loud(x *write, verb string, c change, what string, since time.Duration, made []reports.Evidence) *reports.Violation {
+	hint := ""
+	if _, err := time.Parse(time.RFC3339Nano, strings.Trim(c.value, `"`)); err == nil {
+		hint = fmt.Sprintf(". One that is to say that it is alive, or holds a lock, in an object of its own is excepted: simtest.Exception{Property: %q, Object: %q, Why: …}", nameQuiet, what)
+	}
 	return &reports.Violation{Key: strings.Clone(what), Because: made, Message: fmt.Sprintf(
-		"%s %s %s of %s for the %s time since %v, and nobody else has changed anything: it does not come to rest", x.who(), verb, field, what, ordinal(len(made)), span(since))}
+		"%s %s %s of %s for the %s time since %v, and nobody else has changed anything: it does not come to rest%s", x.who(), verb, c.field, what, ordinal(len(made)), span(since), hint)}
 }
 
 func ordinal(n int) string {

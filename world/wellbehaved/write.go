@@ -44,9 +44,12 @@ func (x *write) rewrites(r *sim.Record) bool {
 	return x.role == Cluster && x.client == 0 && r.Detail == "MODIFIED" && len(changes(r.Old, r.Obj)) == 0
 }
 
+// own is the program in the User-Agent of a client that has no other one.
+const own = "simtest"
+
 // who names the writer of a field: two controllers in one process differ by their field managers only.
 func (x *write) who() string {
-	if x.request == nil || x.request.Manager == "" || x.request.Manager == x.name {
+	if x.request == nil || x.request.Manager == "" || x.request.Manager == x.name || x.request.Manager == own {
 		return x.name
 	}
 	return fmt.Sprintf("%s (field manager %q)", x.name, x.request.Manager)
