@@ -10,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	coreac "k8s.io/client-go/applyconfigurations/core/v1"
+	metaac "k8s.io/client-go/applyconfigurations/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
@@ -21,6 +23,7 @@ type secretMaker struct {
 	drawn, givesUp bool
 	children       bool // whether it is told of Secrets
 	protobuf       bool // as clients of built-in kinds in newer releases
+	applies        bool
 }
 
 func (k secretMaker) run(ctx context.Context, config *rest.Config) error {
@@ -69,6 +72,14 @@ func (k secretMaker) run(ctx context.Context, config *rest.Config) error {
 		if k.drawn {
 			secret.Name, secret.GenerateName = "", m.Name+"-"
 		}
+		if k.applies {
+			owner := metaac.OwnerReference().WithAPIVersion("v1").WithKind("ConfigMap").WithName(m.Name).WithUID(m.UID).WithController(true)
+			_, err := queue.client.CoreV1().Secrets(m.Namespace).Apply(ctx, coreac.Secret(m.Name, m.Namespace).WithOwnerReferences(owner), metav1.ApplyOptions{FieldManager: "keeps", Force: true})
+			if k.givesUp {
+				return nil
+			}
+			return err
+		}
 		live, err := queue.client.CoreV1().Secrets(m.Namespace).Create(ctx, secret, metav1.CreateOptions{})
 		if err == nil {
 			made[m.Namespace+"/"+live.Name] = true
@@ -106,4 +117,13 @@ func TestNoAbandonedWriteOfCreates(t *testing.T) {
 			t.Logf("seed %d: %s", found.Seed, found.Text)
 		}
 	}
+
+	// An apply makes what is not there.
+	simtest.Run(t, o, body(secretMaker{children: true, applies: true}))
+	found := simtest.Find(t, o, body(secretMaker{children: true, applies: true, givesUp: true}))
+	if found == nil || found.Property != simtest.NoAbandonedWrite {
+		t.Fatalf("found %v", found)
+	}
+	wantIn(t, found.Text, "keeps creates secrets default/", "only when its informers have listed anew", "PATCH /api/v1/namespaces/default/secrets/", "somebody deletes secrets default/")
+	t.Logf("seed %d: %s", found.Seed, found.Text)
 }

@@ -21,11 +21,13 @@ import (
 // making is an object that a controller has made.
 type making struct {
 	probed
-	step  uint64
-	path  string // of the request
-	uid   types.UID
-	drawn string // the beginning of its name, of which the server has drawn the rest; "" if it has not
-	owner types.UID
+	step uint64
+	path string // of the resource
+	uid  types.UID
+	// applied says that an apply has made it, which makes what is not there.
+	applied bool
+	drawn   string // the beginning of its name, of which the server has drawn the rest; "" if it has not
+	owner   types.UID
 }
 
 // noteMade notes what a controller has created: one that looks after it makes it again when somebody deletes it.
@@ -36,7 +38,7 @@ func (b *wellBehaved) noteMade(r *sim.Record) {
 		return
 	}
 	q := b.sent[sentBy{cl.Actor(), int64(n)}]
-	if q == nil || q.Method != http.MethodPost {
+	if q == nil || q.Method != http.MethodPost && q.Method != http.MethodPatch {
 		return
 	}
 	plural, object, _ := strings.Cut(r.Key, " ")
@@ -45,6 +47,9 @@ func (b *wellBehaved) noteMade(r *sim.Record) {
 		x.drawn = ""
 	}
 	x.path, _, _ = strings.Cut(q.Path, "?")
+	if x.applied = q.Method == http.MethodPatch; x.applied {
+		x.path = strings.TrimSuffix(x.path, "/"+x.name)
+	}
 	x.owner = ownerOf(m)
 	b.made = append(b.made, x)
 }
@@ -95,17 +100,25 @@ func (b *wellBehaved) outageOfCreates() {
 		return
 	}
 	b.w.stopFaults()
-	all := alone(b, b.deletable())
-	if len(all) == 0 {
-		return
+	for _, round := range oneOfEach(alone(b, b.deletable()), func(x making) string { return x.client }) {
+		if b.over() {
+			return
+		}
+		b.deleteAndFail(round)
 	}
+}
+
+// deleteAndFail deletes what controllers have made, and has what would make it again fail.
+func (b *wellBehaved) deleteAndFail(all []making) {
 	had := map[making]int{}
 	for _, x := range all {
 		had[x] = b.like(x)
-		kind := x.probed
-		kind.name = ""
-		f := b.lasting()
-		f.Verb = "create"
+		kind, f := x.probed, b.lasting()
+		if f.Verb = "create"; x.applied {
+			f.Verb = "patch"
+		} else {
+			kind.name = ""
+		}
 		b.failing([]probed{kind}, f)
 		b.w.kernel.Clock().AfterFunc(2*time.Millisecond, func() { b.remove(x.path+"/"+x.name, x.uid) })
 	}

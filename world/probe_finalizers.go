@@ -90,16 +90,17 @@ func (b *wellBehaved) outageOfFinalizers() {
 		return
 	}
 	b.w.stopFaults()
-	all := alone(b, b.releasable())
-	if len(all) == 0 {
-		return
-	}
-	for _, x := range all {
-		b.failing([]probed{x.probed}, b.lasting())
-		b.w.kernel.Clock().AfterFunc(2*time.Millisecond, func() { b.remove(x.path, x.uid) })
-	}
-	b.w.goOn(probeTime)
-	if slices.ContainsFunc(all, b.isHeld) {
-		b.lookAgain()
+	for _, round := range oneOfEach(alone(b, b.releasable()), func(x held) string { return x.client }) {
+		if b.over() {
+			return
+		}
+		for _, x := range round {
+			b.failing([]probed{x.probed}, b.lasting())
+			b.w.kernel.Clock().AfterFunc(2*time.Millisecond, func() { b.remove(x.path, x.uid) })
+		}
+		b.w.goOn(probeTime)
+		if slices.ContainsFunc(round, b.isHeld) {
+			b.lookAgain()
+		}
 	}
 }

@@ -275,21 +275,38 @@ func (b *wellBehaved) undoSoon(undos []undoing) {
 	}
 }
 
-// outage undoes changes while all writes of their objects fail, for longer than a few tries take, and has controllers look again at what is still undone, for the property NoAbandonedWrite.
+// outage undoes changes while all writes of their objects fail, for longer than a few tries take, and has controllers look again at what is still undone, for the property NoAbandonedWrite. Of each
+// client it is one object at a time: whoever tries one again, as it should, may do with it what it has given up of another.
 func (b *wellBehaved) outage(undos []undoing) {
 	if b.over() {
 		return
 	}
 	b.w.stopFaults() // of two failures, who does not try again has met one
-	if undos = alone(b, append(undos, b.undoable(true)...)); len(undos) == 0 {
-		return
+	undos = alone(b, append(undos, b.undoable(true)...))
+	for _, round := range oneOfEach(undos, func(u undoing) string { return u.client }) {
+		if b.over() {
+			return
+		}
+		b.failing(probedBy(round), b.lasting())
+		b.undoSoon(round)
+		b.w.goOn(probeTime)
+		if slices.ContainsFunc(round, b.isUndone) {
+			b.lookAgain()
+		}
 	}
-	b.failing(probedBy(undos), b.lasting())
-	b.undoSoon(undos)
-	b.w.goOn(probeTime)
-	if slices.ContainsFunc(undos, b.isUndone) {
-		b.lookAgain()
+}
+
+// oneOfEach returns all in rounds, each of which has one of each client at most.
+func oneOfEach[T any](all []T, client func(T) string) (rounds [][]T) {
+	times := map[string]int{}
+	for _, x := range all {
+		n := times[client(x)]
+		if times[client(x)]++; n == len(rounds) {
+			rounds = append(rounds, nil)
+		}
+		rounds[n] = append(rounds[n], x)
 	}
+	return rounds
 }
 
 // lasting is a fault that lasts as long as an outage.

@@ -241,7 +241,7 @@ func (a *abandonment) committed(w property.World, r *sim.Record, again bool) *re
 	return &reports.Violation{
 		Key: strings.Clone(r.Key),
 		Message: fmt.Sprintf(
-			"%s %s only when its informers have listed anew, since the run has ended their watches: the same request, %s %s, %s %v before, for a reason that passes, and was not tried again. Either the error was swallowed or given up, which a reconcile returns, or puts its key back (AddRateLimited), for as long as it takes; or the object in the informer's cache was changed before, in place of a copy, and the next attempt took that for written (-simtest.mutations=on tells)",
+			"%s %s only when its informers have listed anew, since the run has ended their watches: the same request, %s %s, %s %v before, for a reason that passes, and was not tried again. Either the error was swallowed or given up, which a reconcile returns, or puts its key back (AddRateLimited), for as long as it takes; or the object in the informer's cache was changed before, in place of a copy, and the next attempt took that for written (-simtest.mutations=on tells), or what it has sent was noted as written before the answer",
 			x.name, what, x.request.Method, x.request.Path, tries, span(x.request.At-failed.failed.At)),
 		Because: []reports.Evidence{
 			failed.undone, failed.failed, told,
