@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/informersim/informersim/simtest/internal/bubble"
 	"github.com/informersim/informersim/simtest/internal/wire"
 )
 
@@ -108,9 +110,14 @@ func (b *body) reply(m *wire.Message) {
 // bodyAt says where the body's goroutine is blocked.
 func (w *world) bodyAt() string {
 	for _, g := range w.bubble.Goroutines() {
-		if strings.Contains(g.Started, "(*world).act") {
+		if !strings.Contains(g.Started, "(*world).act") {
+			continue
+		}
+		at, library, _ := g.WaitsInProgram()
+		if library.Function == "" || !slices.ContainsFunc(g.Stack, func(f bubble.Frame) bool { return strings.Contains(f.Function, "(*tripper).RoundTrip") }) {
 			return fmt.Sprintf("%s in %s", g.State, g.At)
 		}
+		return fmt.Sprintf("for the answer to a request of its own client, in %s, called by %s. Faults delay and repeat such requests; those of env's methods they spare. Options.VirtualBodyTimeout is how long it may wait", library, at)
 	}
 	return "its goroutine was not found"
 }

@@ -29,6 +29,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informersim/informersim/simtest"
+	"github.com/informersim/informersim/simtest/fault"
 	"github.com/informersim/informersim/simtest/internal/bubble"
 )
 
@@ -232,6 +233,17 @@ func TestBodyThatWaitsForEver(t *testing.T) {
 		}
 	})
 	wantIn(t, message, "BodyReturns", "2h0m0s of virtual time", "select")
+}
+
+// A body with a client of its own meets faults as everybody does: who waits for an answer is told where, in his own code.
+func TestBodyThatWaitsForAnAnswer(t *testing.T) {
+	message := failure(t, simtest.Options{Mix: "none", VirtualBodyTimeout: time.Minute}, func(env *simtest.Env) {
+		maps := kubernetes.NewForConfigOrDie(env.RESTConfig("somebody")).CoreV1().ConfigMaps("default")
+		_, _ = maps.Get(env.Context(), "a", metav1.GetOptions{})
+		env.Inject(fault.Fault{Kind: fault.ListSlow, Target: "somebody", Duration: time.Hour, Count: fault.Lasting})
+		_, _ = maps.Get(env.Context(), "a", metav1.GetOptions{})
+	})
+	wantIn(t, message, "BodyReturns", "has waited for 1m0s of virtual time: for the answer to a request of its own client, in ", ".Get", "called by ", "traps_test.go:", "Options.VirtualBodyTimeout is how long it may wait")
 }
 
 func TestMistakesGetASentence(t *testing.T) {
