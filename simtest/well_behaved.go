@@ -82,7 +82,8 @@ type Exception struct {
 //	                       somebody else has put into it or taken out of it
 //	NoEndlessError         when all is done, the same object's reconcile fails again and again, or the same error is logged again and again, and
 //	                       no refused request is the reason; or the same write is refused again and again, as of an object that has been modified,
-//	                       although nobody changes it and its sender has been told of the newest version, or since it has no resourceVersion
+//	                       although nobody changes it and its sender has been told of the newest version, or since it has no resourceVersion; or
+//	                       a create is tried again and again, later each time, of what its sender has made with the same request
 //	NoForgottenFailure     a reconcile has failed since the server could not answer, or the connection broke, and is not tried again within 18
 //	                       minutes, or only when the run has the controller's informers list anew
 //	NoForgottenChange      a controller writes something only when the run has its informers list anew: it has overlooked a change, or given up

@@ -22,7 +22,7 @@ const (
 
 // conflicts follows the writes that are refused for their resourceVersion since the faults stopped. An object that nobody changes has one newest version: whoever has been told of it, and still
 // sends another one, takes it from somewhere else than from what it is told. Who sends none, where one is required, never has a write accepted. Its reconcile fails for ever, whether anybody
-// tells of that or not. The other reasons for a 409 or a 422 (a name that is taken, a field that is somebody else's, an object that is not valid) may be there for as long as they like.
+// tells of that or not. The other reasons for a 409 or a 422 (a name that is taken by another object, a field that is somebody else's, an object that is not valid) may be there for as long as they like.
 type conflicts struct {
 	o       *Options
 	news    gazette                          // of lists and watches, not of objects

@@ -37,14 +37,14 @@ type Reconciles struct {
 // tells of reconciles, or the program logs their errors. An error that a refused request is the reason of is not judged, since the server's reason may be a good
 // one; nor is one that says that something is not found, as long as the object itself is there: who waits for another may do it so. What is never logged but within a
 // second of a controller's being told something is a handler's complaint of what it is told, which comes again with each list: a retry comes by itself, too. Of the server's reasons to refuse,
-// two are judged, and nobody need tell of them: a write that is stale for ever, and one that never has the resourceVersion that it needs.
+// three are judged, and nobody need tell of them: a write that is stale for ever, one that never has the resourceVersion that it needs, and a create of what its sender has made itself.
 func noEndlessError(o *Options) property.Property {
 	return property.Property{
 		Name:      NameEndless,
 		Statement: "when nothing has changed from outside for long, no reconcile goes on failing by itself",
 		Kinds:     append(o.Reconciles.kinds(), fakeapiserver.KindRequest, fakeapiserver.KindPage, fakeapiserver.KindFrame, fakeapiserver.KindWatchClosed, o.Restarts),
 		New: func() property.Checker {
-			f := &failures{o: o, conflicts: newConflicts(o), underWay: newUnderWay[reconciling](o.Reconciles), ways: map[way]*failing{}}
+			f := &failures{o: o, conflicts: newConflicts(o), recreates: newRecreates(o), underWay: newUnderWay[reconciling](o.Reconciles), ways: map[way]*failing{}}
 			return property.Checker{Record: f.record, End: f.end}
 		},
 	}
@@ -55,6 +55,7 @@ type failures struct {
 	underWay[reconciling]
 	o         *Options
 	conflicts conflicts
+	recreates recreates
 	ways      map[way]*failing
 	order     []way           // of ways
 	refused   []string        // what the server has said since the faults stopped
@@ -75,6 +76,7 @@ type failing struct {
 func (f *failures) record(w property.World, r *sim.Record) *reports.Violation {
 	f.follow(w, r)
 	f.conflicts.record(w, r)
+	f.recreates.record(w, r)
 	switch r.Kind {
 	case fakeapiserver.KindResponse:
 		f.refuses(r)
@@ -158,6 +160,9 @@ func (f *failures) end(w property.World) *reports.Violation {
 		}
 	}
 	if v := f.logged(w, since); v != nil {
+		return v
+	}
+	if v := f.recreates.end(w, since); v != nil {
 		return v
 	}
 	return f.conflicts.end(w, since)
