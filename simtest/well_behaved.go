@@ -25,6 +25,7 @@ const (
 	NoAbandonedWrite      = "NoAbandonedWrite"
 	NoIgnoredWrite        = "NoIgnoredWrite"
 	QuietAfterRestart     = "QuietAfterRestart"
+	NoRevival             = "NoRevival"
 )
 
 // wellBehaved are the ready-made properties, with what they say.
@@ -46,6 +47,7 @@ var wellBehaved = []Property{
 	{Name: NoAbandonedWrite, Statement: "a write that has failed for a reason that passes is tried again before the run has the controller's informers list anew"},
 	{Name: NoIgnoredWrite, Statement: "what a controller writes into a custom resource, or the status of any other, and the server accepts, is there afterwards"},
 	{Name: QuietAfterRestart, Statement: "when all is done, a controller that is restarted finds nothing to do"},
+	{Name: NoRevival, Statement: "no apply brings back, unseen, an object that somebody else has deleted"},
 }
 
 // Exception is what a property of WellBehaved does not judge: what a client does, what is done to an object, or, with both, the one to the other.
@@ -99,6 +101,8 @@ type Exception struct {
 //	                       or the like in one to /status, a field that the schema does not have
 //	QuietAfterRestart      a controller writes something only once it is restarted: a filter of events, something that it remembers, or a goroutine that
 //	                       waits for ever had kept it from that
+//	NoRevival              an apply that is to note something in an object makes another one of its name, since somebody has deleted that meanwhile, and
+//	                       its sender does not want it: deleted once more, it is not made again, not even when the controller starts anew
 //
 // When the body has returned, the run goes on for them: the faults stop, 20 minutes of virtual time pass, as long as any of client-go's
 // backoffs lasts, and for 10 more the controllers are watched. The body's own checks and properties no longer are asked then. So the runs of a seed

@@ -26,6 +26,7 @@ type making struct {
 	uid  types.UID
 	// applied says that an apply has made it, which makes what is not there.
 	applied bool
+	revived bool   // and somebody else than a controller had made one of its name before, and deleted it
 	drawn   string // the beginning of its name, of which the server has drawn the rest; "" if it has not
 	owner   types.UID
 }
@@ -49,6 +50,7 @@ func (b *wellBehaved) noteMade(r *sim.Record) {
 	x.path, _, _ = strings.Cut(q.Path, "?")
 	if x.applied = q.Method == http.MethodPatch; x.applied {
 		x.path = strings.TrimSuffix(x.path, "/"+x.name)
+		x.revived = b.theirs[r.Key]
 	}
 	x.owner = ownerOf(m)
 	b.made = append(b.made, x)

@@ -216,14 +216,14 @@ func (b *wellBehaved) undo(u undoing) {
 // probe has the controllers write once more, several times, and lets the first attempts fail, for the properties NoGrowingBackoff and NoAbandonedWrite. All others have judged
 // before: what a controller makes of a change that is undone is its own affair.
 func (b *wellBehaved) probe() {
-	if !b.asked(wellbehaved.NameBackoff) && !b.asked(wellbehaved.NameAbandoned) {
+	if !b.asked(wellbehaved.NameBackoff) && !b.asked(wellbehaved.NameAbandoned) && !b.asked(wellbehaved.NameRevival) {
 		return
 	}
 	undos := b.undoable(false)
 	if len(b.writes)+len(undos)+len(b.made)+len(b.holds) == 0 {
 		return
 	}
-	b.conclude(wellbehaved.NameBackoff, wellbehaved.NameAbandoned)
+	b.conclude(wellbehaved.NameBackoff, wellbehaved.NameAbandoned, wellbehaved.NameRevival)
 	b.probing = true
 	if targets := alone(b, slices.Concat(b.writes, probedBy(undos))); len(targets) > 0 {
 		first := slices.DeleteFunc(slices.Clone(undos), func(u undoing) bool { return !slices.Contains(targets, u.probed) })
@@ -244,6 +244,7 @@ func (b *wellBehaved) probe() {
 		b.outageOfCreates()
 		b.outageOfFinalizers()
 	}
+	b.deleteRevived()
 }
 
 // over reports whether the run has failed.

@@ -46,6 +46,7 @@ type wellBehaved struct {
 	undos    map[probed]undoing // the last change of each object by each controller
 	made     []making           // what controllers have created
 	holds    []holding          // the finalizers that they have added or removed
+	theirs   map[string]bool    // which objects others have
 	probing  bool
 	anew     bool // controllers' informers have listed anew since writes were made to fail
 
@@ -156,6 +157,7 @@ func (b *wellBehaved) Record(r *sim.Record) {
 		b.noteRewrite(r)
 		b.noteMade(r)
 		b.noteFinalizers(r)
+		b.noteTheirs(r)
 	case fakeapiserver.KindResponse:
 		b.answered = append(b.answered, sentBy{r.Actor, r.N})
 	}
@@ -217,7 +219,7 @@ func (b *wellBehaved) confirm() {
 	if !b.doubted || b.over() {
 		return
 	}
-	b.conclude(wellbehaved.NameOverlooked, wellbehaved.NameRestart, wellbehaved.NameBackoff, wellbehaved.NameAbandoned)
+	b.conclude(wellbehaved.NameOverlooked, wellbehaved.NameRestart, wellbehaved.NameBackoff, wellbehaved.NameAbandoned, wellbehaved.NameRevival)
 	b.listAnew()
 	b.confirmed = true
 }

@@ -1,0 +1,110 @@
+package simtest_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	coreac "k8s.io/client-go/applyconfigurations/core/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informersim/informersim/simtest"
+)
+
+// annotating is a controller that notes in each ConfigMap what it is, by an apply.
+type annotating struct {
+	uid    bool // it names the uid of the one that it means
+	keeps  bool // it wants each ConfigMap to be there that has ever been
+	starts bool // it wants some to be there, and makes them when it starts
+}
+
+func (a annotating) run(ctx context.Context, config *rest.Config) error {
+	queue, shutDown, err := newMapQueue(ctx, config, true)
+	if err != nil {
+		return err
+	}
+	defer shutDown()
+	o := metav1.ApplyOptions{FieldManager: "notes", Force: true}
+	maps := queue.client.CoreV1().ConfigMaps("default")
+	if a.starts {
+		for n := range 3 {
+			if _, err := maps.Apply(ctx, coreac.ConfigMap(fmt.Sprint("m", n), "default").WithAnnotations(map[string]string{"noted": "first"}), o); err != nil {
+				return err
+			}
+		}
+	}
+	if !cache.WaitForCacheSync(ctx.Done(), queue.maps.HasSynced) {
+		return nil
+	}
+	work(queue, func(key string) error {
+		obj, exists, err := queue.maps.GetIndexer().GetByKey(key)
+		namespace, name, _ := cache.SplitMetaNamespaceKey(key)
+		if err != nil || !exists && !a.keeps {
+			return err
+		}
+		note, m := "none", &corev1.ConfigMap{}
+		if exists {
+			m = obj.(*corev1.ConfigMap)
+			note = m.Data["v"]
+		}
+		if exists && m.Annotations["noted"] == note {
+			return nil
+		}
+		wanted := coreac.ConfigMap(name, namespace).WithAnnotations(map[string]string{"noted": note})
+		if a.uid {
+			wanted.WithUID(m.UID)
+		}
+		_, err = maps.Apply(ctx, wanted, o)
+		if a.uid && (apierrors.IsConflict(err) || apierrors.IsNotFound(err)) {
+			return nil
+		}
+		return err
+	})
+	return nil
+}
+
+// An apply makes what is not there. Who means the object that has gone meanwhile brings back something that nobody wants; who wants it makes it again.
+func TestNoRevival(t *testing.T) {
+	body := func(a annotating) func(*simtest.Env) {
+		return func(env *simtest.Env) {
+			env.Go("notes", func(ctx context.Context) error { return a.run(ctx, env.RESTConfig("notes")) })
+			somebody := kubernetes.NewForConfigOrDie(env.RESTConfig("somebody")).CoreV1().ConfigMaps("default")
+			for v := range 20 {
+				m := configMap(fmt.Sprint("m", env.Rand().IntN(3)), fmt.Sprint(v))
+				if env.Get(m.DeepCopy()) != nil {
+					_, _ = somebody.Create(env.Context(), m, metav1.CreateOptions{})
+				} else {
+					_, _ = somebody.Update(env.Context(), m, metav1.UpdateOptions{})
+					if env.Rand().IntN(2) == 0 {
+						_ = somebody.Delete(env.Context(), m.Name, metav1.DeleteOptions{})
+					}
+				}
+				env.Advance(time.Duration(env.Rand().IntN(5_000)) * time.Millisecond)
+			}
+		}
+	}
+	o := simtest.Options{Seeds: 60, Properties: simtest.WellBehaved()}
+	found := simtest.Find(t, o, body(annotating{}))
+	if found == nil || found.Property != simtest.NoRevival {
+		t.Fatalf("found %v", found)
+	}
+	t.Logf("seed %d: %s", found.Seed, found.Text)
+	wantIn(t, found.Text, "notes brings back configmaps default/m", ", which somebody else has deleted: its apply makes what is not there", "somebody makes configmaps default/m", " is gone (RV ",
+		"notes, which has not been told so, sends PATCH /api/v1/namespaces/default/configmaps/m", "which makes configmaps default/m", "the run deletes it once more", "because")
+
+	seed := int(found.Seed)
+	o.Seeds, o.Properties = seed, simtest.WellBehaved(simtest.Exception{Property: simtest.NoRevival, Client: "notes", Object: "configmaps", Why: "names are not used again"})
+	if found := simtest.Find(t, o, body(annotating{})); found != nil {
+		t.Errorf("an exception: found %v", found)
+	}
+	o.Seeds, o.Properties = max(seed, seeds(20)), simtest.WellBehaved()
+	for name, a := range map[string]annotating{"the uid": {uid: true}, "it is to be there": {keeps: true}, "it is made at each start": {starts: true, uid: true}} {
+		t.Run(name, func(t *testing.T) { simtest.Run(t, o, body(a)) })
+	}
+}
