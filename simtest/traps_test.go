@@ -246,6 +246,21 @@ func TestBodyThatWaitsForAnAnswer(t *testing.T) {
 	wantIn(t, message, "BodyReturns", "has waited for 1m0s of virtual time: for the answer to a request of its own client, in ", ".Get", "called by ", "traps_test.go:", "Options.VirtualBodyTimeout is how long it may wait")
 }
 
+// Some schedules let much time pass before an answer comes. The body's own clients get theirs in time.
+func TestBodyIsAnsweredInTime(t *testing.T) {
+	simtest.Run(t, simtest.Options{Seeds: seeds(100), Mix: "none", VirtualBodyTimeout: 20 * time.Minute}, func(env *simtest.Env) {
+		env.Go("ticks", func(ctx context.Context) error {
+			defer everySo(time.Second, func() {})()
+			<-ctx.Done()
+			return nil
+		})
+		maps := kubernetes.NewForConfigOrDie(env.RESTConfig("somebody")).CoreV1().ConfigMaps("default")
+		for range 20 {
+			_, _ = maps.Get(env.Context(), "a", metav1.GetOptions{})
+		}
+	})
+}
+
 func TestMistakesGetASentence(t *testing.T) {
 	var stale *simtest.Env
 	simtest.Run(t, simtest.Options{Seeds: 1}, func(env *simtest.Env) { stale = env })
