@@ -96,24 +96,10 @@ func (b *wellBehaved) object(p probed) metav1.Object {
 	return nil
 }
 
-// outageOfCreates deletes what controllers have made while all creates of its kind fail, and has them look again if it is still missing, for the property NoAbandonedWrite.
+// outageOfCreates deletes what controllers have made while what would make it again fails, for the property NoAbandonedWrite.
 func (b *wellBehaved) outageOfCreates() {
-	if b.over() {
-		return
-	}
-	b.w.stopFaults()
-	for _, round := range oneOfEach(alone(b, b.deletable()), func(x making) string { return x.client }) {
-		if b.over() {
-			return
-		}
-		b.deleteAndFail(round)
-	}
-}
-
-// deleteAndFail deletes what controllers have made, and has what would make it again fail.
-func (b *wellBehaved) deleteAndFail(all []making) {
 	had := map[making]int{}
-	for _, x := range all {
+	outages(b, b.deletable(), func(x making) {
 		had[x] = b.like(x)
 		kind, f := x.probed, b.lasting()
 		if f.Verb = "create"; x.applied {
@@ -122,12 +108,8 @@ func (b *wellBehaved) deleteAndFail(all []making) {
 			kind.name = ""
 		}
 		b.failing([]probed{kind}, f)
-		b.w.kernel.Clock().AfterFunc(2*time.Millisecond, func() { b.remove(x.path+"/"+x.name, x.uid) })
-	}
-	b.w.goOn(probeTime)
-	if slices.ContainsFunc(all, func(x making) bool { return b.like(x) < had[x] }) {
-		b.lookAgain()
-	}
+		b.removeSoon(x.path+"/"+x.name, x.uid)
+	}, func(x making) bool { return b.like(x) < had[x] })
 }
 
 // like returns how many objects there are of a name, or of its drawn beginning with the same owner.
@@ -153,10 +135,12 @@ func (b *wellBehaved) like(x making) (n int) {
 	return n
 }
 
-// remove deletes an object at once, as somebody would who has not heard of the controller.
-func (b *wellBehaved) remove(path string, uid types.UID) {
-	b.w.api.Serve(&rest.Request{
-		Method: http.MethodDelete, URL: &url.URL{Path: path}, Header: http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}},
-		Body: []byte(`{"apiVersion":"v1","kind":"DeleteOptions","gracePeriodSeconds":0,"preconditions":{"uid":"` + string(uid) + `"}}`), Client: workloadClient,
-	}, &sink{})
+// removeSoon deletes an object once writes fail, as somebody would who has not heard of the controller.
+func (b *wellBehaved) removeSoon(path string, uid types.UID) {
+	b.w.kernel.Clock().AfterFunc(2*time.Millisecond, func() {
+		b.w.api.Serve(&rest.Request{
+			Method: http.MethodDelete, URL: &url.URL{Path: path}, Header: http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}},
+			Body: []byte(`{"apiVersion":"v1","kind":"DeleteOptions","gracePeriodSeconds":0,"preconditions":{"uid":"` + string(uid) + `"}}`), Client: workloadClient,
+		}, &sink{})
+	})
 }

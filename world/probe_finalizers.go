@@ -3,7 +3,6 @@ package world
 import (
 	"slices"
 	"strings"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -84,23 +83,10 @@ func (b *wellBehaved) isHeld(x held) bool {
 	return m != nil && m.GetUID() == x.uid && slices.Contains(m.GetFinalizers(), x.finalizer)
 }
 
-// outageOfFinalizers deletes objects that controllers hold while all their writes of them fail, and has them look again if one is still held, for the property NoAbandonedWrite.
+// outageOfFinalizers deletes objects that controllers hold while all their writes of them fail, for the property NoAbandonedWrite.
 func (b *wellBehaved) outageOfFinalizers() {
-	if b.over() {
-		return
-	}
-	b.w.stopFaults()
-	for _, round := range oneOfEach(alone(b, b.releasable()), func(x held) string { return x.client }) {
-		if b.over() {
-			return
-		}
-		for _, x := range round {
-			b.failing([]probed{x.probed}, b.lasting())
-			b.w.kernel.Clock().AfterFunc(2*time.Millisecond, func() { b.remove(x.path, x.uid) })
-		}
-		b.w.goOn(probeTime)
-		if slices.ContainsFunc(round, b.isHeld) {
-			b.lookAgain()
-		}
-	}
+	outages(b, b.releasable(), func(x held) {
+		b.failing([]probed{x.probed}, b.lasting())
+		b.removeSoon(x.path, x.uid)
+	}, b.isHeld)
 }

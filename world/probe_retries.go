@@ -31,6 +31,8 @@ const maxProbed = 3
 // probed is an object that a client writes whenever it looks, or once somebody has undone its last write of it.
 type probed struct{ client, resource, namespace, name string }
 
+func (p probed) by() string { return p.client }
+
 // undoing is how to undo what a client has written last of an object.
 type undoing struct {
 	probed
@@ -276,33 +278,37 @@ func (b *wellBehaved) undoSoon(undos []undoing) {
 	}
 }
 
-// outage undoes changes while all writes of their objects fail, for longer than a few tries take, and has controllers look again at what is still undone, for the property NoAbandonedWrite. Of each
-// client it is one object at a time: whoever tries one again, as it should, may do with it what it has given up of another.
+// outage undoes changes while all writes of their objects fail, for longer than a few tries take, for the property NoAbandonedWrite.
 func (b *wellBehaved) outage(undos []undoing) {
-	if b.over() {
-		return
-	}
-	b.w.stopFaults() // of two failures, who does not try again has met one
-	undos = alone(b, append(undos, b.undoable(true)...))
-	for _, round := range oneOfEach(undos, func(u undoing) string { return u.client }) {
+	outages(b, append(undos, b.undoable(true)...), func(u undoing) {
+		b.failing([]probed{u.probed}, b.lasting())
+		b.undoSoon([]undoing{u})
+	}, b.isUndone)
+}
+
+// outages probes one object of each client at a time: whoever tries one again, as it should, may do with it what it has given up of another. Controllers look again at what is left of a probe.
+func outages[T interface{ by() string }](b *wellBehaved, all []T, probe func(T), left func(T) bool) {
+	for _, round := range oneOfEach(alone(b, all)) {
 		if b.over() {
 			return
 		}
-		b.failing(probedBy(round), b.lasting())
-		b.undoSoon(round)
+		b.w.stopFaults() // of two failures, who does not try again has met one
+		for _, x := range round {
+			probe(x)
+		}
 		b.w.goOn(probeTime)
-		if slices.ContainsFunc(round, b.isUndone) {
+		if slices.ContainsFunc(round, left) {
 			b.lookAgain()
 		}
 	}
 }
 
 // oneOfEach returns all in rounds, each of which has one of each client at most.
-func oneOfEach[T any](all []T, client func(T) string) (rounds [][]T) {
+func oneOfEach[T interface{ by() string }](all []T) (rounds [][]T) {
 	times := map[string]int{}
 	for _, x := range all {
-		n := times[client(x)]
-		if times[client(x)]++; n == len(rounds) {
+		n := times[x.by()]
+		if times[x.by()]++; n == len(rounds) {
 			rounds = append(rounds, nil)
 		}
 		rounds[n] = append(rounds[n], x)

@@ -3,7 +3,6 @@ package world
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/world/wellbehaved"
@@ -38,7 +37,7 @@ func (b *wellBehaved) deleteRevived() {
 	b.conclude(wellbehaved.NameRevival)
 	b.w.stopFaults()
 	for _, x := range revived {
-		b.w.kernel.Clock().AfterFunc(2*time.Millisecond, func() { b.remove(x.path+"/"+x.name, x.uid) })
+		b.removeSoon(x.path+"/"+x.name, x.uid)
 	}
 	b.w.goOn(probeTime)
 	b.restartAll(b.restarted + 1)
