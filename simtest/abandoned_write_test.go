@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -92,12 +93,25 @@ func (m marker) run(ctx context.Context, config *rest.Config) error {
 
 // everySo calls f from time to time, until what it returns is called.
 func everySo(every time.Duration, f func()) (stop func()) {
+	var lock sync.Mutex // of what is below
 	var timer *time.Timer
+	var stopped bool
+	lock.Lock()
+	defer lock.Unlock()
 	timer = time.AfterFunc(every, func() {
 		f()
-		timer.Reset(every)
+		lock.Lock()
+		defer lock.Unlock()
+		if !stopped {
+			timer.Reset(every)
+		}
 	})
-	return func() { timer.Stop() }
+	return func() {
+		lock.Lock()
+		defer lock.Unlock()
+		stopped = true
+		timer.Stop()
+	}
 }
 
 // Who swallows the error of a write leaves it undone until something else has it look again. A run shows that without luck: it undoes what was written last, and has the next attempt fail.
