@@ -112,7 +112,7 @@ func (c *collector) dependents(uid kinds.UID) []*node {
 }
 
 func (n *node) path() string {
-	return resourcePath(n.r, n.meta.GetNamespace()) + "/" + n.meta.GetName()
+	return resourcePath(n.r.GroupVersionResource(), n.r.Namespaced, n.meta.GetNamespace()) + "/" + n.meta.GetName()
 }
 
 // process carries out the next action that an object needs.

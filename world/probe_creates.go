@@ -2,6 +2,7 @@ package world
 
 import (
 	"cmp"
+	"iter"
 	"net/http"
 	"net/url"
 	"slices"
@@ -15,7 +16,6 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/rest"
 	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/sim"
-	"github.com/informersim/informersim/world/wellbehaved"
 )
 
 // making is an object that a controller has made.
@@ -26,31 +26,23 @@ type making struct {
 	uid  types.UID
 	// applied says that an apply has made it, which makes what is not there.
 	applied bool
-	revived bool   // and somebody else than a controller had made one of its name before, and deleted it
 	drawn   string // the beginning of its name, of which the server has drawn the rest; "" if it has not
 	owner   types.UID
 }
 
 // noteMade notes what a controller has created: one that looks after it makes it again when somebody deletes it.
 func (b *wellBehaved) noteMade(r *sim.Record) {
-	m, is := r.Obj.(metav1.Object)
-	cl, n := b.w.cluster.Serving()
-	if !is || cl == nil || b.probing || r.Detail != "ADDED" || wellbehaved.Bookkeeping(r.Key) || b.role(cl.Actor()) != wellbehaved.Controller {
+	m, q, by := b.ofController(r)
+	if q == nil || r.Detail != "ADDED" || q.Method != http.MethodPost && q.Method != http.MethodPatch {
 		return
 	}
-	q := b.sent[sentBy{cl.Actor(), int64(n)}]
-	if q == nil || q.Method != http.MethodPost && q.Method != http.MethodPatch {
-		return
-	}
-	plural, object, _ := strings.Cut(r.Key, " ")
-	x := making{probed: b.probedOf(cl.Actor(), plural, object), step: r.Step, uid: m.GetUID(), drawn: m.GetGenerateName()}
+	x := making{probed: by(), step: r.Step, uid: m.GetUID(), drawn: m.GetGenerateName()}
 	if !strings.HasPrefix(x.name, x.drawn) {
 		x.drawn = ""
 	}
 	x.path, _, _ = strings.Cut(q.Path, "?")
 	if x.applied = q.Method == http.MethodPatch; x.applied {
 		x.path = strings.TrimSuffix(x.path, "/"+x.name)
-		x.revived = b.theirs[r.Key]
 	}
 	x.owner = ownerOf(m)
 	b.made = append(b.made, x)
@@ -81,14 +73,21 @@ func (b *wellBehaved) deletable() (all []making) {
 	return all
 }
 
+// resources returns those that are called so, each of another group.
+func (b *wellBehaved) resources(plural string) iter.Seq2[store.ResourceID, *store.Resource] {
+	return func(yield func(store.ResourceID, *store.Resource) bool) {
+		for id, r := range b.w.cluster.Store().Resources() {
+			if r.Plural == plural && !yield(store.ResourceID(id), r) {
+				return
+			}
+		}
+	}
+}
+
 // object returns the object of a name, nil if there is none.
 func (b *wellBehaved) object(p probed) metav1.Object {
-	s := b.w.cluster.Store()
-	for id, r := range s.Resources() {
-		if r.Plural != p.resource {
-			continue
-		}
-		obj, _ := s.Get(store.ResourceID(id), p.namespace, p.name)
+	for id := range b.resources(p.resource) {
+		obj, _ := b.w.cluster.Store().Get(id, p.namespace, p.name)
 		if m, is := obj.(metav1.Object); is {
 			return m
 		}
@@ -120,12 +119,8 @@ func (b *wellBehaved) like(x making) (n int) {
 		}
 		return n
 	}
-	s := b.w.cluster.Store()
-	for id, r := range s.Resources() {
-		if r.Plural != x.resource {
-			continue
-		}
-		s.Newest(store.ResourceID(id), x.namespace, func(_ string, obj runtime.Object) bool {
+	for id := range b.resources(x.resource) {
+		b.w.cluster.Store().Newest(id, x.namespace, func(_ string, obj runtime.Object) bool {
 			if m, is := obj.(metav1.Object); is && m.GetGenerateName() == x.drawn && ownerOf(m) == x.owner {
 				n++
 			}

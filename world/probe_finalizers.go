@@ -2,16 +2,12 @@ package world
 
 import (
 	"slices"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	kinds "k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/informersim/informersim/fakeapiserver/store"
-	"github.com/informersim/informersim/fakeapiserver/types"
 	"github.com/informersim/informersim/sim"
-	"github.com/informersim/informersim/world/wellbehaved"
 )
 
 // holding is a finalizer that a controller adds to objects of a resource, or removes.
@@ -21,15 +17,14 @@ type holding struct{ client, resource, finalizer string }
 type held struct {
 	probed
 	path      string
-	uid       kinds.UID
+	uid       types.UID
 	finalizer string
 }
 
 // noteFinalizers notes which finalizers a controller adds or removes: it has to remove each when the object is deleted.
 func (b *wellBehaved) noteFinalizers(r *sim.Record) {
-	m, is := r.Obj.(metav1.Object)
-	cl, n := b.w.cluster.Serving()
-	if !is || cl == nil || b.probing || wellbehaved.Bookkeeping(r.Key) || b.role(cl.Actor()) != wellbehaved.Controller || b.sent[sentBy{cl.Actor(), int64(n)}] == nil {
+	m, q, by := b.ofController(r)
+	if q == nil {
 		return
 	}
 	var had []string
@@ -40,10 +35,12 @@ func (b *wellBehaved) noteFinalizers(r *sim.Record) {
 	if r.Detail == "DELETED" { // it is committed with the last one, which an update has removed (S18)
 		has = nil
 	}
-	plural, object, _ := strings.Cut(r.Key, " ")
-	p := b.probedOf(cl.Actor(), plural, object)
 	for _, f := range slices.Concat(had, has) {
-		if x := (holding{p.client, p.resource, f}); slices.Contains(had, f) != slices.Contains(has, f) && !slices.Contains(b.holds, x) {
+		if slices.Contains(had, f) == slices.Contains(has, f) {
+			continue
+		}
+		p := by()
+		if x := (holding{p.client, p.resource, f}); !slices.Contains(b.holds, x) {
 			b.holds = append(b.holds, x)
 		}
 	}
@@ -54,11 +51,8 @@ func (b *wellBehaved) releasable() (all []held) {
 	s := b.w.cluster.Store()
 	times := map[string]int{}
 	for _, x := range b.holds {
-		for id, r := range s.Resources() {
-			if r.Plural != x.resource {
-				continue
-			}
-			s.Newest(store.ResourceID(id), "", func(_ string, obj runtime.Object) bool {
+		for id, r := range b.resources(x.resource) {
+			s.Newest(id, "", func(_ string, obj runtime.Object) bool {
 				m, is := obj.(metav1.Object)
 				if !is || m.GetDeletionTimestamp() != nil || !slices.Contains(m.GetFinalizers(), x.finalizer) {
 					return true
@@ -68,8 +62,7 @@ func (b *wellBehaved) releasable() (all []held) {
 					return true
 				}
 				times[x.client]++
-				of := types.Resource{Group: r.Group, Version: r.Version, Plural: r.Plural, Namespaced: r.Namespaced}
-				all = append(all, held{p, resourcePath(&of, p.namespace) + "/" + p.name, m.GetUID(), x.finalizer})
+				all = append(all, held{p, resourcePath(r.GroupVersionResource(), r.Namespaced, p.namespace) + "/" + p.name, m.GetUID(), x.finalizer})
 				return true
 			})
 		}

@@ -10,16 +10,16 @@ import (
 // restartTime is how long restarted controllers are watched: until a former leader's Lease has expired, and they have written.
 const restartTime = 90 * time.Second
 
-// restart restarts all controllers, for the property QuietAfterRestart. The others judge a controller's life; three go on after this.
+// restart restarts all controllers, for the property QuietAfterRestart. The others judge a controller's life; those of goingOn go on after this.
 func (b *wellBehaved) restart() {
 	if !b.asked(wellbehaved.NameRestart) || !b.w.config.restarts || !b.crashable() {
 		return
 	}
-	b.conclude(wellbehaved.NameRestart, wellbehaved.NameBackoff, wellbehaved.NameAbandoned, wellbehaved.NameRevival)
+	b.conclude(append(goingOn, wellbehaved.NameRestart)...)
 	if b.restartAll(1); b.rewrote {
 		b.restartAll(2) // who writes now writes at each start
 	}
-	b.conclude(wellbehaved.NameBackoff, wellbehaved.NameAbandoned, wellbehaved.NameRevival)
+	b.conclude(goingOn...)
 }
 
 // crashable reports whether a process runs.

@@ -72,19 +72,26 @@ func (b *wellBehaved) probedOf(client sim.ActorID, plural, object string) probed
 	return probed{strings.TrimPrefix(b.w.kernel.ActorName(client), "conn/"), strings.Clone(plural), strings.Clone(namespace), strings.Clone(name)}
 }
 
-// noteChange notes what a controller has changed of an object: one that compares first what there is writes nothing when it looks, but will if that is undone.
-func (b *wellBehaved) noteChange(r *sim.Record) {
+// ofController returns what a controller has committed before it is probed, with its request, nil for somebody else's commit; by says whose object it is.
+func (b *wellBehaved) ofController(r *sim.Record) (m metav1.Object, q *wellbehaved.Request, by func() probed) {
 	m, is := r.Obj.(metav1.Object)
 	cl, n := b.w.cluster.Serving()
-	if !is || cl == nil || b.probing || r.Detail != "MODIFIED" || wellbehaved.Bookkeeping(r.Key) || b.role(cl.Actor()) != wellbehaved.Controller {
+	if !is || cl == nil || b.probing || wellbehaved.Bookkeeping(r.Key) || b.role(cl.Actor()) != wellbehaved.Controller {
+		return nil, nil, nil
+	}
+	return m, b.sent[sentBy{cl.Actor(), int64(n)}], func() probed {
+		plural, object, _ := strings.Cut(r.Key, " ")
+		return b.probedOf(cl.Actor(), plural, object)
+	}
+}
+
+// noteChange notes what a controller has changed of an object: one that compares first what there is writes nothing when it looks, but will if that is undone.
+func (b *wellBehaved) noteChange(r *sim.Record) {
+	m, q, by := b.ofController(r)
+	if q == nil || r.Detail != "MODIFIED" || q.Method != http.MethodPut && q.Method != http.MethodPatch {
 		return
 	}
-	q := b.sent[sentBy{cl.Actor(), int64(n)}]
-	if q == nil || q.Method != http.MethodPut && q.Method != http.MethodPatch {
-		return
-	}
-	plural, object, _ := strings.Cut(r.Key, " ")
-	u := undoing{probed: b.probedOf(cl.Actor(), plural, object), step: r.Step, uid: m.GetUID(), old: r.Old, obj: r.Obj}
+	u := undoing{probed: by(), step: r.Step, uid: m.GetUID(), old: r.Old, obj: r.Obj}
 	u.path, _, _ = strings.Cut(q.Path, "?")
 	if b.undos == nil {
 		b.undos = map[probed]undoing{}
@@ -218,14 +225,14 @@ func (b *wellBehaved) undo(u undoing) {
 // probe has the controllers write once more, several times, and lets the first attempts fail, for the properties NoGrowingBackoff and NoAbandonedWrite. All others have judged
 // before: what a controller makes of a change that is undone is its own affair.
 func (b *wellBehaved) probe() {
-	if !b.asked(wellbehaved.NameBackoff) && !b.asked(wellbehaved.NameAbandoned) && !b.asked(wellbehaved.NameRevival) {
+	if !slices.ContainsFunc(goingOn, b.asked) {
 		return
 	}
 	undos := b.undoable(false)
 	if len(b.writes)+len(undos)+len(b.made)+len(b.holds) == 0 {
 		return
 	}
-	b.conclude(wellbehaved.NameBackoff, wellbehaved.NameAbandoned, wellbehaved.NameRevival)
+	b.conclude(goingOn...)
 	b.probing = true
 	if targets := alone(b, slices.Concat(b.writes, probedBy(undos))); len(targets) > 0 {
 		first := slices.DeleteFunc(slices.Clone(undos), func(u undoing) bool { return !slices.Contains(targets, u.probed) })

@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/controllers/names"
@@ -46,7 +47,7 @@ type wellBehaved struct {
 	undos    map[probed]undoing // the last change of each object by each controller
 	made     []making           // what controllers have created
 	holds    []holding          // the finalizers that they have added or removed
-	theirs   map[string]bool    // which objects others have
+	revived  []types.UID        // what NoRevival has to see deleted once more
 	probing  bool
 	anew     bool // controllers' informers have listed anew since writes were made to fail
 
@@ -89,6 +90,7 @@ func (b *wellBehaved) properties() []property.Property {
 		ListsAnew:  func() bool { return b.anew },
 		Restarted:  func() int { return b.restarted },
 		Doubts:     func() { b.doubted = true },
+		Revives:    func(uid types.UID) { b.revived = append(b.revived, uid) },
 		Confirmed:  func() bool { return b.confirmed },
 		Reconciles: wellbehaved.Reconciles{Begin: kindReconcile, End: kindReconciled, Sends: kindSends},
 	}
@@ -157,7 +159,6 @@ func (b *wellBehaved) Record(r *sim.Record) {
 		b.noteRewrite(r)
 		b.noteMade(r)
 		b.noteFinalizers(r)
-		b.noteTheirs(r)
 	case fakeapiserver.KindResponse:
 		b.answered = append(b.answered, sentBy{r.Actor, r.N})
 	}
@@ -207,6 +208,9 @@ func (b *wellBehaved) watch() {
 	}
 }
 
+// goingOn are the properties for which controllers are probed, when all others have judged.
+var goingOn = []string{wellbehaved.NameBackoff, wellbehaved.NameAbandoned, wellbehaved.NameRevival}
+
 // conclude has the ready-made properties judge, but for some, which go on.
 func (b *wellBehaved) conclude(but ...string) {
 	b.w.monitor.Conclude(func(of *property.Property) bool {
@@ -219,7 +223,7 @@ func (b *wellBehaved) confirm() {
 	if !b.doubted || b.over() {
 		return
 	}
-	b.conclude(wellbehaved.NameOverlooked, wellbehaved.NameRestart, wellbehaved.NameBackoff, wellbehaved.NameAbandoned, wellbehaved.NameRevival)
+	b.conclude(append(goingOn, wellbehaved.NameOverlooked, wellbehaved.NameRestart)...)
 	b.listAnew()
 	b.confirmed = true
 }

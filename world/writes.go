@@ -290,7 +290,7 @@ func (x *writer) request(wr *wire.Write) (*rest.Request, error) {
 			wr.Method, wr.ContentType = http.MethodPost, ""
 		}
 	}
-	u := &url.URL{Path: resourcePath(x.resource, x.namespace(wr)), RawQuery: wr.Query}
+	u := &url.URL{Path: resourcePath(x.resource.GroupVersionResource(), x.resource.Namespaced, x.namespace(wr)), RawQuery: wr.Query}
 	if wr.Method != http.MethodPost {
 		u.Path += "/" + wr.Name
 	}
@@ -345,15 +345,15 @@ func (x *writer) body(wr *wire.Write, gvk schema.GroupVersionKind) ([]byte, erro
 }
 
 // resourcePath returns the URL path of a resource.
-func resourcePath(r *types.Resource, namespace string) string {
+func resourcePath(r schema.GroupVersionResource, namespaced bool, namespace string) string {
 	path := "/apis/" + r.Group + "/" + r.Version
 	if r.Group == "" {
 		path = "/api/" + r.Version
 	}
-	if r.Namespaced {
+	if namespaced {
 		path += "/namespaces/" + namespace
 	}
-	return path + "/" + r.Plural
+	return path + "/" + r.Resource
 }
 
 // sink receives the answer to a request that is made here.

@@ -95,7 +95,7 @@ func (s *revivals) committed(r *sim.Record, x write) {
 	t, back := s.theirs[r.Key], s.revived[r.Key]
 	switch {
 	case r.Detail == "MODIFIED":
-		if old := meta(r.Old); t != nil && x.role == Controller && m.GetDeletionTimestamp() != nil && (old == nil || old.GetDeletionTimestamp() == nil) {
+		if t != nil && x.role == Controller && deleted(r.Obj) && !deleted(r.Old) {
 			s.drop(r.Key) // its own doing
 		}
 	case r.Detail == "DELETED" && back != nil:
@@ -119,6 +119,7 @@ func (s *revivals) committed(r *sim.Record, x write) {
 				t.made, *t.gone, {Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s, which has not been told so, sends %s %s: %s", x.name, x.request.Method, x.request.Path, shown(x.request.Body))},
 				reports.Because(r, "which makes %s, uid %s (RV %d)", r.Key, m.GetUID(), r.RV),
 			}}
+			s.o.Revives(m.GetUID())
 		} else {
 			delete(s.revived, r.Key)
 		}

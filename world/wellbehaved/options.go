@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	kinds "k8s.io/apimachinery/pkg/types"
+
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/sim"
@@ -39,6 +41,8 @@ type Options struct {
 	// Doubts says that NoForgottenChange has to see what happens when informers list anew once more; Confirmed says whether they have.
 	Doubts    func()
 	Confirmed func() bool
+	// Revives says that NoRevival has to see what happens when the object with this uid is deleted.
+	Revives func(uid kinds.UID)
 	// Restarts is the kind of record that says that the process of a client has begun or ended: of "process/NAME", the client "conn/NAME".
 	Restarts sim.Kind
 	// Collected reports whether a garbage collector runs.
