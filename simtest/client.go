@@ -27,6 +27,9 @@ func (t *tripper) RoundTrip(hr *http.Request) (*http.Response, error) {
 	if exchange.IsDocument(hr.URL.Path) {
 		return t.document(hr)
 	}
+	if keepsEventLock(hr) {
+		return refuseSeries(hr)
+	}
 	return t.w.exchanges.RoundTrip(hr, exchange.Sender{Client: t.client, Life: t.life.ctx, Number: t.life.number, By: t.w.begun.sender(hr.Context())})
 }
 
