@@ -47,43 +47,49 @@ func gauge(size int64) *unstructured.Unstructured {
 // measures is a controller of Gauges. write gets a copy of what is in its cache, and the size that its status should have.
 func measures(env *simtest.Env, write func(ctx context.Context, gauges dynamic.ResourceInterface, g *unstructured.Unstructured, size int64) error) {
 	env.Go("measures", func(ctx context.Context) error {
-		client := dynamic.NewForConfigOrDie(env.RESTConfig("measures"))
-		gvr := schema.GroupVersionResource{Group: "example.dev", Version: "v1", Resource: "gauges"}
-		factory := dynamicinformer.NewDynamicSharedInformerFactory(client, 0)
-		informer := factory.ForResource(gvr).Informer()
-		queue := workqueue.NewRateLimitingQueue(workqueue.DefaultControllerRateLimiter())
-		add := func(obj any) {
-			if key, err := cache.MetaNamespaceKeyFunc(obj); err == nil {
-				queue.Add(key)
-			}
-		}
-		if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: add, UpdateFunc: func(_, obj any) { add(obj) }}); err != nil {
-			return err
-		}
-		factory.Start(ctx.Done())
-		go func() {
-			<-ctx.Done()
-			queue.ShutDown()
-		}()
-		factory.WaitForCacheSync(ctx.Done())
-		work(queue, func(key string) error {
-			obj, exists, err := informer.GetStore().GetByKey(key)
-			if err != nil || !exists {
-				return err
-			}
-			g := obj.(*unstructured.Unstructured).DeepCopy()
+		return eachOf(ctx, env, "measures", "gauges", func(ctx context.Context, gauges dynamic.ResourceInterface, g *unstructured.Unstructured) error {
 			size, _, _ := unstructured.NestedInt64(g.Object, "spec", "size")
 			if has, _, _ := unstructured.NestedInt64(g.Object, "status", "size"); has == size {
 				return nil
 			}
-			return write(ctx, client.Resource(gvr).Namespace("default"), g, size)
+			return write(ctx, gauges, g, size)
 		})
-		return nil
 	})
 	env.Create(gauge(1))
 	env.Advance(10 * time.Second)
 	env.Update(gauge(2))
 	env.Advance(10 * time.Second)
+}
+
+// eachOf reconciles the objects of a resource of example.dev, of each of which it gives a copy of what is in its cache.
+func eachOf(ctx context.Context, env *simtest.Env, name, plural string, reconcile func(context.Context, dynamic.ResourceInterface, *unstructured.Unstructured) error) error {
+	client := dynamic.NewForConfigOrDie(env.RESTConfig(name))
+	gvr := schema.GroupVersionResource{Group: "example.dev", Version: "v1", Resource: plural}
+	factory := dynamicinformer.NewDynamicSharedInformerFactory(client, 0)
+	informer := factory.ForResource(gvr).Informer()
+	queue := workqueue.NewRateLimitingQueue(workqueue.DefaultControllerRateLimiter())
+	add := func(obj any) {
+		if key, err := cache.MetaNamespaceKeyFunc(obj); err == nil {
+			queue.Add(key)
+		}
+	}
+	if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: add, UpdateFunc: func(_, obj any) { add(obj) }}); err != nil {
+		return err
+	}
+	factory.Start(ctx.Done())
+	go func() {
+		<-ctx.Done()
+		queue.ShutDown()
+	}()
+	factory.WaitForCacheSync(ctx.Done())
+	work(queue, func(key string) error {
+		obj, exists, err := informer.GetStore().GetByKey(key)
+		if err != nil || !exists {
+			return err
+		}
+		return reconcile(ctx, client.Resource(gvr).Namespace("default"), obj.(*unstructured.Unstructured).DeepCopy())
+	})
+	return nil
 }
 
 // set returns an object with a field set.
