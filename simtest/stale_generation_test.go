@@ -107,7 +107,7 @@ func TestNoStaleGeneration(t *testing.T) {
 				return false
 			}
 			return right(d, size)
-		}, []int64{2, 1, 2}, []string{"watcher leaves status.observedGeneration of dials default/", " at 1, and its generation is 3", "When the object was the same, it did",
+		}, []int64{2, 1, 3}, []string{"watcher leaves status.observedGeneration of dials default/", " at 1, and its generation is 3", "Of the same object, or one like it, it has said its current generation",
 			"watcher writes status.observedGeneration = 1 of dials default/", "makes it generation 3 (RV "}},
 		"the first generation only": {func(d *unstructured.Unstructured, size int64) bool {
 			if has(d, "status", "size") == size {
@@ -118,7 +118,7 @@ func TestNoStaleGeneration(t *testing.T) {
 			}
 			set(d, size, "status", "size")
 			return true
-		}, []int64{2, 5, 2}, []string{" at 1, and its generation is 3", "When the object was the same, it did"}},
+		}, []int64{2, 5, 2}, []string{" at 1, and its generation is 3", "Of the same object, or one like it, it has said its current generation"}},
 		"always the one before": {func(d *unstructured.Unstructured, size int64) bool {
 			if has(d, "status", "size") == size && has(d, "status", "observedGeneration") == d.GetGeneration()-1 {
 				return false

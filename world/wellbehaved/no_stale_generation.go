@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,7 +30,7 @@ const fewestBehind = 2
 func noStaleGeneration(o *Options) property.Property {
 	return property.Property{
 		Name:      nameGeneration,
-		Statement: "a status says in the end that the current generation was observed, if it has done so when the object was the same",
+		Statement: "a status says in the end that the current generation was observed, if it has done so when the object was alike",
 		Kinds:     []sim.Kind{fakeapiserver.KindCommit},
 		New: func() property.Checker {
 			s := &generations{o: o, of: map[string]*observing{}, changed: map[kinds.UID]generation{}, said: map[kinds.UID]reports.Evidence{}}
@@ -126,25 +127,44 @@ func observed(obj any) int64 {
 	return 0
 }
 
-// asIs returns how an object is, and how it is said to be: all but what the server says of it, numbers and times of its status, and words for people.
+// asIs returns how an object is, and how it is said to be: all but what the server says of it, numbers and times of its status, and words for people. Where its status has any words, one number is as good as another: if
+// it were too large for the controller, they would say so.
 func asIs(obj any, m metav1.Object) string {
-	parts := []string{text(m.GetLabels()), text(m.GetAnnotations())}
+	var is, said []string
+	var numbers []int // of is
 	for _, c := range changes(nil, obj) {
-		switch part(c.field) {
-		case "metadata":
+		first, line := part(c.field), c.field+"="+c.value
+		if first == "status" {
+			if isWord(&c) {
+				said = append(said, line)
+			}
 			continue
-		case "status":
-			var word string
-			if json.Unmarshal([]byte(c.value), &word) != nil && c.value != "true" && c.value != "false" || strings.HasSuffix(c.field, ".message") {
-				continue
-			}
-			if _, err := time.Parse(time.RFC3339Nano, word); err == nil {
-				continue
-			}
 		}
-		parts = append(parts, c.field+"="+c.value)
+		if first == "metadata" {
+			continue
+		}
+		if n, err := strconv.ParseFloat(c.value, 64); err == nil && n != 0 {
+			numbers = append(numbers, len(is))
+		}
+		is = append(is, line)
 	}
-	return strings.ReplaceAll(strings.Join(parts, "\n"), text(m.GetName()), `"its name"`)
+	if len(said) > 0 {
+		for _, n := range numbers {
+			is[n], _, _ = strings.Cut(is[n], "=")
+		}
+	}
+	all := append(append(is, said...), text(m.GetLabels()), text(m.GetAnnotations()))
+	return strings.ReplaceAll(strings.Join(all, "\n"), text(m.GetName()), `"its name"`)
+}
+
+// isWord reports whether a field of a status is a word, true or false: no number, time, or message.
+func isWord(c *change) bool {
+	var word string
+	if json.Unmarshal([]byte(c.value), &word) != nil {
+		return c.value == "true" || c.value == "false"
+	}
+	_, err := time.Parse(time.RFC3339Nano, word)
+	return err != nil && !strings.HasSuffix(c.field, ".message")
 }
 
 func (s *generations) end(w property.World) *reports.Violation {
@@ -164,7 +184,7 @@ func (s *generations) end(w property.World) *reports.Violation {
 			continue
 		}
 		if like, is := k.seen[asIs(at.obj, at.obj)]; is {
-			return s.violation(at, k.last, "when the object was the same, it did", like)
+			return s.violation(at, k.last, "of the same object, or one like it, it has said its current generation", like)
 		}
 		if now > 0 && !k.current {
 			behind[pluralOf(at.key)] = append(behind[pluralOf(at.key)], at)
