@@ -59,9 +59,18 @@ func runsImage(env *simtest.Env, replicas int32, image string) error {
 	return nil
 }
 
+// needsControllers skips a test with -short, as in a clone's `go test ./...`: the program with Kubernetes' controllers is compiled with a Go runtime of its own, and so with all that it imports once more.
+func needsControllers(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short: informersim-controllers may have to be compiled, which takes minutes")
+	}
+}
+
 // Kubernetes' own controllers make Pods of a Deployment, which run on the nodes, roll a change out, and scale.
 func TestDeploymentRollsOut(t *testing.T) {
-	o := simtest.Options{Seeds: seeds(8), Nodes: 2, Controllers: []string{"deployment", "replicaset", "garbage-collector"}, Verify: true}
+	needsControllers(t)
+	o := simtest.Options{Seeds: 8, Nodes: 2, Controllers: []string{"deployment", "replicaset", "garbage-collector"}, Verify: true}
 	simtest.Run(t, o, func(env *simtest.Env) {
 		env.Create(deploymentOf(3))
 		env.Eventually("Pods are made", time.Hour, func() error {
@@ -93,6 +102,7 @@ func TestDeploymentRollsOut(t *testing.T) {
 
 // A CronJob makes a Job each minute of virtual time, whose Pod completes, and keeps three of them.
 func TestCronJobRuns(t *testing.T) {
+	needsControllers(t)
 	o := simtest.Options{Seeds: 4, Nodes: 1, Controllers: []string{"cronjob", "job", "garbage-collector"}, Mix: "none"}
 	simtest.Run(t, o, func(env *simtest.Env) {
 		spec := template("tick", "a:1")
@@ -120,6 +130,7 @@ func TestCronJobRuns(t *testing.T) {
 
 // A fault that is aimed at a controller's client strikes, although none is picked for it.
 func TestFaultAtController(t *testing.T) {
+	needsControllers(t)
 	simtest.Run(t, simtest.Options{Seeds: 2, Mix: "none", Controllers: []string{"deployment", "replicaset"}}, func(env *simtest.Env) {
 		env.Inject(fault.Fault{Kind: fault.Write500, Target: "kube-controller-manager/replicaset-controller", Count: 2})
 		env.Create(deploymentOf(1))

@@ -1,6 +1,7 @@
 package nested
 
 import (
+	"context"
 	"io/fs"
 	"maps"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // modules are the nested modules, in the order of their tests, with the flags of go test. Those that are tested here have the Kubernetes of the root
@@ -46,6 +48,9 @@ var modules = []struct {
 
 const root = "../.."
 
+// spare is what is left of a test's time for what it has to say about having no more.
+const spare = 20 * time.Second
+
 // TestNestedModules runs the tests of nested modules. They build the engine of this working copy, and find it in the user's cache the next time.
 func TestNestedModules(t *testing.T) {
 	found := readSources(t)
@@ -61,6 +66,12 @@ func TestNestedModules(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs the tests of other modules")
 	}
+	ctx := t.Context()
+	if end, limited := t.Deadline(); limited {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, end.Add(-spare))
+		t.Cleanup(cancel)
+	}
 	for _, m := range modules {
 		if m.elsewhere != "" {
 			continue
@@ -68,13 +79,19 @@ func TestNestedModules(t *testing.T) {
 		t.Run(m.folder, func(t *testing.T) {
 			t.Parallel() // a run of simtest's waits half of the time for the other one of its two processes
 			args := []string{"test", "-C", filepath.Join(root, filepath.FromSlash(m.folder)), "-count=1", "-vet=off", "./..."}
-			cmd := exec.Command("go", append(args, m.flags...)...)
+			cmd := exec.CommandContext(ctx, "go", append(args, m.flags...)...)
 			for _, v := range os.Environ() {
 				if !strings.HasPrefix(v, "INFORMERSIM=") && !strings.HasPrefix(v, "SIMTEST_") {
 					cmd.Env = append(cmd.Env, v)
 				}
 			}
-			if out, err := cmd.CombinedOutput(); err != nil {
+			cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // the go command ends the test that it runs, too
+			cmd.WaitDelay = spare / 2
+			switch out, err := cmd.CombinedOutput(); {
+			case err != nil && ctx.Err() != nil:
+				t.Errorf("go %s did not end in the time that go test gives a package. If it was busy compiling, what has been compiled is kept: run go test ./... once more, or with -timeout 30m",
+					strings.Join(cmd.Args[1:], " "))
+			case err != nil:
 				t.Errorf("go %s: %v\n%s", strings.Join(cmd.Args[1:], " "), err, out)
 			}
 		})
