@@ -185,6 +185,16 @@ func TestWritesThatLeadToWrites(t *testing.T) {
 			_, err := c.Update(ctx, m, metav1.UpdateOptions{})
 			return err
 		}, "controller writes configmaps default/a 250 times (update) while no time passes and the test writes nothing, and there is no end: each of its writes leads to the next"},
+		"of an object, since it fails": {func(ctx context.Context, c typedcorev1.ConfigMapInterface, m *corev1.ConfigMap) error {
+			m.Name = "b"
+			for ctx.Err() == nil {
+				if _, err := c.Update(ctx, m, metav1.UpdateOptions{}); err == nil {
+					break
+				}
+				m.ResourceVersion = "1"
+			}
+			return nil
+		}, "controller writes configmaps default/b 250 times (update) while no time passes and the test writes nothing, each as soon as the one before has failed (404 NotFound: configmaps \"b\" not found): it tries again without a pause, however long that lasts"},
 		"of more and more objects": {func(ctx context.Context, c typedcorev1.ConfigMapInterface, m *corev1.ConfigMap) error {
 			_, err := c.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "a-"}}, metav1.CreateOptions{})
 			for apierrors.IsAlreadyExists(err) { // among thousands, two may draw one name

@@ -33,15 +33,26 @@ func noHotLoop(isProcess func(client string) bool) property.Property {
 	return property.Property{
 		Name:      "NoHotLoop",
 		Statement: "no client sends one and the same request over and over while time stands still, and no process writes one object so",
-		Kinds:     []sim.Kind{fakeapiserver.KindRequest},
+		Kinds:     []sim.Kind{fakeapiserver.KindRequest, fakeapiserver.KindResponse},
 		New: func() property.Checker {
 			all, writes, mixed := map[sim.ActorID]*repeated{}, map[hotWrite]*repeated{}, map[hotWrite]*repeated{}
 			now := time.Duration(0) // of mixed
+			refused := map[sim.ActorID]*refusals{}
 			return property.Checker{Record: func(w property.World, r *sim.Record) *reports.Violation {
+				if r.Kind == fakeapiserver.KindResponse {
+					if q := refused[r.Actor]; q != nil {
+						q.answered(r)
+					}
+					return nil
+				}
 				if !strings.HasPrefix(r.Detail, "list") && !strings.HasPrefix(r.Detail, "watch") && !strings.HasPrefix(r.Detail, "get") {
 					delete(all, r.Actor)
 					if name := strings.TrimPrefix(w.Kernel().ActorName(r.Actor), "conn/"); isProcess(name) {
-						return writtenAgain(w.Cluster().Store(), writes, name, r)
+						if refused[r.Actor] == nil {
+							refused[r.Actor] = &refusals{}
+						}
+						refused[r.Actor].sent(r)
+						return writtenAgain(w.Cluster().Store(), writes, refused[r.Actor], name, r)
 					}
 					clear(writes) // the test writes, which may be the reason for any number of writes, and of reads
 					clear(mixed)
@@ -101,7 +112,7 @@ type hotWrite struct {
 }
 
 // writtenAgain counts a write.
-func writtenAgain(st *store.Store, writes map[hotWrite]*repeated, name string, r *sim.Record) *reports.Violation {
+func writtenAgain(st *store.Store, writes map[hotWrite]*repeated, refused *refusals, name string, r *sim.Record) *reports.Violation {
 	id := hotWrite{r.Actor, r.Key, r.Detail}
 	q := writes[id]
 	if q == nil || q.at != r.At {
@@ -125,10 +136,38 @@ func writtenAgain(st *store.Store, writes map[hotWrite]*repeated, name string, r
 	if strings.HasPrefix(r.Note, "/") {
 		what += r.Note
 	}
+	why := "and there is no end: each of its writes leads to the next"
+	if refused.times >= q.times-1 { // the last one has no answer yet
+		why = fmt.Sprintf("each as soon as the one before has failed (%s): it tries again without a pause, however long that lasts", refused.last)
+	}
 	return &reports.Violation{
-		Key: key, Message: fmt.Sprintf("%s writes %s %d times (%s) while no time passes and the test writes nothing, and there is no end: each of its writes leads to the next", name, what, q.times, verb),
+		Key: key, Message: fmt.Sprintf("%s writes %s %d times (%s) while no time passes and the test writes nothing, %s", name, what, q.times, verb, why),
 		Because: []reports.Evidence{{Step: q.step, At: q.at, Text: "it is written for the first time"}, reports.Because(r, "it is written for the %dth time, at the same instant", q.times)},
 	}
+}
+
+// refusals are the requests of one process that have failed in a row, with none that succeeded in between.
+type refusals struct {
+	writing bool
+	id      int64
+	times   int
+	last    string
+}
+
+// sent notes a write. One that is sent while another has no answer yet is not counted, since whose answer leads to which write is not known then.
+func (f *refusals) sent(r *sim.Record) { f.writing, f.id = true, r.N }
+
+func (f *refusals) answered(r *sim.Record) {
+	if !f.writing || r.N != f.id {
+		return
+	}
+	f.writing = false
+	if strings.HasPrefix(r.Detail, "2") {
+		f.times = 0
+		return
+	}
+	f.times++
+	f.last = strings.Clone(r.Detail)
 }
 
 // objectsIn counts all objects.
