@@ -26,6 +26,8 @@ const (
 	// writesPerObject is how often a process may write for each object that it has not created, where that is more: one that sums up hundreds of objects in
 	// one status, or makes something of each of thousands, has an end.
 	writesPerObject = 10
+	// mostlyFailed is of how many writes all but one have to fail for that to be the reason for the next.
+	mostlyFailed = 10
 )
 
 // noHotLoop checks that no client repeats a list or watch without time passing, in a row or with others in between, and no process a write. The test's own goroutines may write as they like.
@@ -36,23 +38,23 @@ func noHotLoop(isProcess func(client string) bool) property.Property {
 		Kinds:     []sim.Kind{fakeapiserver.KindRequest, fakeapiserver.KindResponse},
 		New: func() property.Checker {
 			all, writes, mixed := map[sim.ActorID]*repeated{}, map[hotWrite]*repeated{}, map[hotWrite]*repeated{}
-			now := time.Duration(0) // of mixed
-			refused := map[sim.ActorID]*refusals{}
+			now := time.Duration(0)              // of mixed
+			unanswered := map[sentBy]*repeated{} // of writes
 			return property.Checker{Record: func(w property.World, r *sim.Record) *reports.Violation {
 				if r.Kind == fakeapiserver.KindResponse {
-					if q := refused[r.Actor]; q != nil {
-						q.answered(r)
+					at := sentBy{r.Actor, r.N}
+					if q := unanswered[at]; q != nil && !strings.HasPrefix(r.Detail, "2") {
+						q.failed, q.why = q.failed+1, strings.Clone(r.Detail)
 					}
+					delete(unanswered, at)
 					return nil
 				}
 				if !strings.HasPrefix(r.Detail, "list") && !strings.HasPrefix(r.Detail, "watch") && !strings.HasPrefix(r.Detail, "get") {
 					delete(all, r.Actor)
 					if name := strings.TrimPrefix(w.Kernel().ActorName(r.Actor), "conn/"); isProcess(name) {
-						if refused[r.Actor] == nil {
-							refused[r.Actor] = &refusals{}
-						}
-						refused[r.Actor].sent(r)
-						return writtenAgain(w.Cluster().Store(), writes, refused[r.Actor], name, r)
+						q, v := writtenAgain(w.Cluster().Store(), writes, name, r)
+						unanswered[sentBy{r.Actor, r.N}] = q
+						return v
 					}
 					clear(writes) // the test writes, which may be the reason for any number of writes, and of reads
 					clear(mixed)
@@ -112,7 +114,7 @@ type hotWrite struct {
 }
 
 // writtenAgain counts a write.
-func writtenAgain(st *store.Store, writes map[hotWrite]*repeated, refused *refusals, name string, r *sim.Record) *reports.Violation {
+func writtenAgain(st *store.Store, writes map[hotWrite]*repeated, name string, r *sim.Record) (*repeated, *reports.Violation) {
 	id := hotWrite{r.Actor, r.Key, r.Detail}
 	q := writes[id]
 	if q == nil || q.at != r.At {
@@ -125,11 +127,11 @@ func writtenAgain(st *store.Store, writes map[hotWrite]*repeated, refused *refus
 		limit, key, created = hotCreates, q.key, q.times
 	}
 	if q.times++; q.times < max(limit, q.limit) {
-		return nil
+		return q, nil
 	}
 	if q.limit == 0 {
 		if q.limit = writesPerObject * (objectsIn(st) - created); q.times < q.limit {
-			return nil
+			return q, nil
 		}
 	}
 	what := key
@@ -137,37 +139,13 @@ func writtenAgain(st *store.Store, writes map[hotWrite]*repeated, refused *refus
 		what += r.Note
 	}
 	why := "and there is no end: each of its writes leads to the next"
-	if refused.times >= q.times-1 { // the last one has no answer yet
-		why = fmt.Sprintf("each as soon as the one before has failed (%s): it tries again without a pause, however long that lasts", refused.last)
+	if q.failed > 0 && q.failed*mostlyFailed >= q.times*(mostlyFailed-1) { // the last ones have no answer yet
+		why = fmt.Sprintf("each as soon as one before has failed (%s): it tries again without a pause, however long that lasts", q.why)
 	}
-	return &reports.Violation{
+	return q, &reports.Violation{
 		Key: key, Message: fmt.Sprintf("%s writes %s %d times (%s) while no time passes and the test writes nothing, %s", name, what, q.times, verb, why),
 		Because: []reports.Evidence{{Step: q.step, At: q.at, Text: "it is written for the first time"}, reports.Because(r, "it is written for the %dth time, at the same instant", q.times)},
 	}
-}
-
-// refusals are the requests of one process that have failed in a row, with none that succeeded in between.
-type refusals struct {
-	writing bool
-	id      int64
-	times   int
-	last    string
-}
-
-// sent notes a write. One that is sent while another has no answer yet is not counted, since whose answer leads to which write is not known then.
-func (f *refusals) sent(r *sim.Record) { f.writing, f.id = true, r.N }
-
-func (f *refusals) answered(r *sim.Record) {
-	if !f.writing || r.N != f.id {
-		return
-	}
-	f.writing = false
-	if strings.HasPrefix(r.Detail, "2") {
-		f.times = 0
-		return
-	}
-	f.times++
-	f.last = strings.Clone(r.Detail)
 }
 
 // objectsIn counts all objects.
@@ -188,5 +166,7 @@ type repeated struct {
 	at          time.Duration
 	step        uint64
 	times       int
-	limit       int // where there are many objects; 0 until they are counted
+	limit       int    // where there are many objects; 0 until they are counted
+	failed      int    // of its times, if it is a write
+	why         string // for which it has failed last
 }
