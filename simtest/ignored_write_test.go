@@ -34,13 +34,17 @@ spec:
     storage: true
     subresources: {status: {}}
     schema: {openAPIV3Schema: {type: object, properties: {
-      spec: {type: object, properties: {size: {type: integer}}},
-      status: {type: object, properties: {size: {type: integer}}}}}}
+      spec: {type: object, properties: {size: {type: integer}, paused: {type: boolean}}},
+      status: {type: object, properties: {size: {type: integer}, observedGeneration: {type: integer}, phase: {type: string}}}}}}
 `
 
 func gauge(size int64) *unstructured.Unstructured {
+	return gaugeNamed("g", map[string]any{"size": size})
+}
+
+func gaugeNamed(name string, spec map[string]any) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "example.dev/v1", "kind": "Gauge", "metadata": map[string]any{"namespace": "default", "name": "g"}, "spec": map[string]any{"size": size},
+		"apiVersion": "example.dev/v1", "kind": "Gauge", "metadata": map[string]any{"namespace": "default", "name": name}, "spec": spec,
 	}}
 }
 

@@ -12,39 +12,15 @@ import (
 	"github.com/informersim/informersim/simtest"
 )
 
-// dials say which generation of them was observed.
-const dials = `apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: dials.example.dev}
-spec:
-  group: example.dev
-  scope: Namespaced
-  names: {kind: Dial, listKind: DialList, plural: dials, singular: dial}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    subresources: {status: {}}
-    schema: {openAPIV3Schema: {type: object, properties: {
-      spec: {type: object, properties: {size: {type: integer}, paused: {type: boolean}}},
-      status: {type: object, properties: {size: {type: integer}, observedGeneration: {type: integer}, phase: {type: string}}}}}}
-`
-
-func dial(name string, size int64, paused bool) *unstructured.Unstructured {
-	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "example.dev/v1", "kind": "Dial", "metadata": map[string]any{"namespace": "default", "name": name}, "spec": map[string]any{"size": size, "paused": paused},
-	}}
-}
-
 // The controller that leaves a status alone of which nothing but the generation would change, that notes the first generation only, or always the one before, is found; who says so of what could be
 // carried out only, or leaves alone what is paused, is not.
 func TestNoStaleGeneration(t *testing.T) {
-	type noting = func(d *unstructured.Unstructured, size int64) (write bool)
-	observe := func(d *unstructured.Unstructured, generation int64) {
-		set(d, generation, "status", "observedGeneration")
+	type noting = func(g *unstructured.Unstructured, size int64) (write bool)
+	observe := func(g *unstructured.Unstructured, generation int64) {
+		set(g, generation, "status", "observedGeneration")
 	}
-	has := func(d *unstructured.Unstructured, path ...string) int64 {
-		n, _, _ := unstructured.NestedInt64(d.Object, path...)
+	has := func(g *unstructured.Unstructured, path ...string) int64 {
+		n, _, _ := unstructured.NestedInt64(g.Object, path...)
 		return n
 	}
 	// What the status says of sizes is whether they are large.
@@ -54,79 +30,79 @@ func TestNoStaleGeneration(t *testing.T) {
 		}
 		return "Small"
 	}
-	paused := func(d *unstructured.Unstructured) bool {
-		is, _, _ := unstructured.NestedBool(d.Object, "spec", "paused")
+	paused := func(g *unstructured.Unstructured) bool {
+		is, _, _ := unstructured.NestedBool(g.Object, "spec", "paused")
 		return is
 	}
-	said := func(d *unstructured.Unstructured) string {
-		text, _, _ := unstructured.NestedString(d.Object, "status", "phase")
+	said := func(g *unstructured.Unstructured) string {
+		text, _, _ := unstructured.NestedString(g.Object, "status", "phase")
 		return text
 	}
 	body := func(note noting, sizes ...int64) func(*simtest.Env) {
 		return func(env *simtest.Env) {
 			env.Go("watcher", func(ctx context.Context) error {
-				return eachOf(ctx, env, "watcher", "dials", func(ctx context.Context, dials dynamic.ResourceInterface, d *unstructured.Unstructured) error {
-					if !note(d, has(d, "spec", "size")) {
+				return eachOf(ctx, env, "watcher", "gauges", func(ctx context.Context, gauges dynamic.ResourceInterface, g *unstructured.Unstructured) error {
+					if !note(g, has(g, "spec", "size")) {
 						return nil
 					}
-					_, err := dials.UpdateStatus(ctx, d, metav1.UpdateOptions{})
+					_, err := gauges.UpdateStatus(ctx, g, metav1.UpdateOptions{})
 					return err
 				})
 			})
 			for n, size := range sizes {
 				for _, name := range []string{"one", "two"} {
-					if d := dial(name, size, false); n == 0 {
-						env.Create(d)
+					if g := gaugeNamed(name, map[string]any{"size": size, "paused": false}); n == 0 {
+						env.Create(g)
 					} else {
-						env.Update(d)
+						env.Update(g)
 					}
 					env.Advance(10 * time.Second)
 				}
 			}
-			d := dial("one", sizes[0], true)
-			env.Update(d)
+			g := gaugeNamed("one", map[string]any{"size": sizes[0], "paused": true})
+			env.Update(g)
 			env.Advance(time.Minute)
 		}
 	}
-	right := func(d *unstructured.Unstructured, size int64) bool {
-		if has(d, "status", "observedGeneration") == d.GetGeneration() {
+	right := func(g *unstructured.Unstructured, size int64) bool {
+		if has(g, "status", "observedGeneration") == g.GetGeneration() {
 			return false
 		}
-		observe(d, d.GetGeneration())
-		set(d, phase(size), "status", "phase")
+		observe(g, g.GetGeneration())
+		set(g, phase(size), "status", "phase")
 		return true
 	}
-	o := simtest.Options{Seeds: 6, CRDs: []string{dials}, Properties: simtest.WellBehaved()}
+	o := simtest.Options{Seeds: 6, CRDs: []string{gauges}, Properties: simtest.WellBehaved()}
 	for name, c := range map[string]struct {
 		note  noting
 		sizes []int64
 		parts []string
 	}{
-		"nothing but the generation changes": {func(d *unstructured.Unstructured, size int64) bool {
-			if said(d) == phase(size) {
+		"nothing but the generation changes": {func(g *unstructured.Unstructured, size int64) bool {
+			if said(g) == phase(size) {
 				return false
 			}
-			return right(d, size)
-		}, []int64{2, 1, 3}, []string{"watcher leaves status.observedGeneration of dials default/", " at 1, and its generation is 3", "Of the same object, or one like it, it has said its current generation",
-			"watcher writes status.observedGeneration = 1 of dials default/", "makes it generation 3 (RV "}},
-		"the first generation only": {func(d *unstructured.Unstructured, size int64) bool {
-			if has(d, "status", "size") == size {
+			return right(g, size)
+		}, []int64{2, 1, 3}, []string{"watcher leaves status.observedGeneration of gauges default/", " at 1, and its generation is 3", "Of the same object, or one like it, it has said its current generation",
+			"watcher writes status.observedGeneration = 1 of gauges default/", "makes it generation 3 (RV "}},
+		"the first generation only": {func(g *unstructured.Unstructured, size int64) bool {
+			if has(g, "status", "size") == size {
 				return false
 			}
-			if has(d, "status", "observedGeneration") == 0 {
-				observe(d, d.GetGeneration())
+			if has(g, "status", "observedGeneration") == 0 {
+				observe(g, g.GetGeneration())
 			}
-			set(d, size, "status", "size")
+			set(g, size, "status", "size")
 			return true
 		}, []int64{2, 5, 2}, []string{" at 1, and its generation is 3", "Of the same object, or one like it, it has said its current generation"}},
-		"always the one before": {func(d *unstructured.Unstructured, size int64) bool {
-			if has(d, "status", "size") == size && has(d, "status", "observedGeneration") == d.GetGeneration()-1 {
+		"always the one before": {func(g *unstructured.Unstructured, size int64) bool {
+			if has(g, "status", "size") == size && has(g, "status", "observedGeneration") == g.GetGeneration()-1 {
 				return false
 			}
-			observe(d, d.GetGeneration()-1)
-			set(d, size, "status", "size")
+			observe(g, g.GetGeneration()-1)
+			set(g, size, "status", "size")
 			return true
-		}, []int64{2, 5, 6}, []string{"It has never said the current generation of any of the dials"}},
+		}, []int64{2, 5, 6}, []string{"It has never said the current generation of any of the gauges"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			found := simtest.Find(t, o, body(c.note, c.sizes...))
@@ -143,20 +119,20 @@ func TestNoStaleGeneration(t *testing.T) {
 		sizes []int64
 	}{
 		"right": {right, []int64{2, 5, 2, 6}},
-		"what is paused is left alone": {func(d *unstructured.Unstructured, size int64) bool {
-			if paused(d) {
+		"what is paused is left alone": {func(g *unstructured.Unstructured, size int64) bool {
+			if paused(g) {
 				return false
 			}
-			return right(d, size)
+			return right(g, size)
 		}, []int64{2, 5, 2}},
-		"of what could be carried out": {func(d *unstructured.Unstructured, size int64) bool {
-			if d.GetGeneration() < 3 {
-				return right(d, size)
+		"of what could be carried out": {func(g *unstructured.Unstructured, size int64) bool {
+			if g.GetGeneration() < 3 {
+				return right(g, size)
 			}
-			if said(d) == "Failed" {
+			if said(g) == "Failed" {
 				return false
 			}
-			set(d, "Failed", "status", "phase")
+			set(g, "Failed", "status", "phase")
 			return true
 		}, []int64{2, 5, 2}},
 	} {
