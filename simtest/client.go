@@ -1,8 +1,6 @@
 package simtest
 
 import (
-	"bytes"
-	"io"
 	"net/http"
 
 	"github.com/informersim/informersim/simtest/internal/exchange"
@@ -57,8 +55,5 @@ func (t *tripper) document(hr *http.Request) (*http.Response, error) {
 		}
 	}
 	d := known.(*document)
-	resp := exchange.Response(hr, d.code, d.header.Clone())
-	resp.ContentLength = int64(len(d.body))
-	resp.Body = io.NopCloser(bytes.NewReader(d.body))
-	return resp, nil
+	return exchange.Whole(hr, d.code, d.header.Clone(), d.body), nil
 }

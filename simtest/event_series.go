@@ -1,9 +1,7 @@
 package simtest
 
 import (
-	"bytes"
 	"encoding/json"
-	"io"
 	"net/http"
 	"runtime"
 	"strings"
@@ -45,8 +43,5 @@ func refuseSeries(hr *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp := exchange.Response(hr, http.StatusServiceUnavailable, http.Header{"Content-Type": {"application/json"}})
-	resp.ContentLength = int64(len(body))
-	resp.Body = io.NopCloser(bytes.NewReader(body))
-	return resp, nil
+	return exchange.Whole(hr, http.StatusServiceUnavailable, http.Header{"Content-Type": {"application/json"}}, body), nil
 }

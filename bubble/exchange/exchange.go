@@ -67,21 +67,27 @@ func (t *Table) RoundTrip(hr *http.Request, by Sender) (*http.Response, error) {
 		return nil, err
 	}
 	x.mu.Lock() // who cancels the request may do so now
-	resp, whole, all := Response(hr, x.code, x.header), x.whole, x.frames
+	code, h, whole, all := x.code, x.header, x.whole, x.frames
 	x.mu.Unlock()
 	if whole {
 		x.release()
-		resp.ContentLength = int64(len(all))
-		resp.Body = io.NopCloser(bytes.NewReader(all))
-		return resp, nil
+		return Whole(hr, code, h, all), nil
 	}
+	resp := response(hr, code, h)
 	resp.TransferEncoding = []string{"chunked"}
 	resp.Body = x
 	return resp, nil
 }
 
-// Response returns the answer to a request, still without a body.
-func Response(hr *http.Request, code int, h http.Header) *http.Response {
+// Whole returns the answer to a request, with its whole body.
+func Whole(hr *http.Request, code int, h http.Header, body []byte) *http.Response {
+	resp := response(hr, code, h)
+	resp.ContentLength, resp.Body = int64(len(body)), io.NopCloser(bytes.NewReader(body))
+	return resp
+}
+
+// response returns the answer to a request, still without a body.
+func response(hr *http.Request, code int, h http.Header) *http.Response {
 	return &http.Response{
 		Status: fmt.Sprintf("%d %s", code, http.StatusText(code)), StatusCode: code,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: h, Request: hr, ContentLength: -1,

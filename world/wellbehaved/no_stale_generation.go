@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -25,15 +26,15 @@ const nameGeneration = "NoStaleGeneration"
 // fewestBehind are the objects that say that an older generation was observed before that counts as a mistake, where none has ever said the current one.
 const fewestBehind = 2
 
-// noStaleGeneration checks that a status says in the end that the current generation was observed (status.observedGeneration), if the controller that writes it has said so of an object which was as this one is, and was said to be as this one is said to be. Whoever waits
-// for a controller, as tools that deploy do, waits for that. A controller may say so only of what it could carry out, or leave some objects alone: here it has no such reason.
+// noStaleGeneration checks that a status says in the end that the current generation was observed (status.observedGeneration), if the controller that writes it has said so of an object
+// which was as this one is, and was said to be as this one is said to be. Whoever waits for a controller, as tools that deploy do, waits for that. A controller may say so only of what it could carry out, or leave some objects alone: here it has no such reason.
 func noStaleGeneration(o *Options) property.Property {
 	return property.Property{
 		Name:      nameGeneration,
 		Statement: "a status says in the end that the current generation was observed, if it has done so when the object was alike",
 		Kinds:     []sim.Kind{fakeapiserver.KindCommit},
 		New: func() property.Checker {
-			s := &generations{o: o, of: map[string]*observing{}, changed: map[kinds.UID]generation{}, said: map[kinds.UID]reports.Evidence{}}
+			s := &generations{o: o, of: map[string]*observing{}, changed: map[kinds.UID]reports.Evidence{}, said: map[kinds.UID]reports.Evidence{}}
 			return property.Checker{Record: s.record, End: s.end}
 		},
 	}
@@ -42,8 +43,8 @@ func noStaleGeneration(o *Options) property.Property {
 // generations follows what statuses say of them.
 type generations struct {
 	o       *Options
-	of      map[string]*observing // by plural
-	changed map[kinds.UID]generation
+	of      map[string]*observing          // by plural
+	changed map[kinds.UID]reports.Evidence // the last change of metadata.generation
 	said    map[kinds.UID]reports.Evidence // the last change of status.observedGeneration
 }
 
@@ -54,12 +55,6 @@ type observing struct {
 	other   bool                        // others write it, too, or a write of the status makes another generation: nothing can be said of the kind
 	current bool                        // a status has said the current generation
 	seen    map[string]reports.Evidence // by how the object was
-}
-
-// generation is the last one of an object.
-type generation struct {
-	moment
-	because reports.Evidence
 }
 
 func (s *generations) record(w property.World, r *sim.Record) *reports.Violation {
@@ -80,7 +75,7 @@ func (s *generations) record(w property.World, r *sim.Record) *reports.Violation
 	}
 	x := s.o.writeOf(w)
 	if another {
-		s.changed[m.GetUID()] = generation{momentOf(r), reports.Because(r, "%s makes it generation %d (RV %d)", whoMakes(&x), m.GetGeneration(), r.RV)}
+		s.changed[m.GetUID()] = reports.Because(r, "%s makes it generation %d (RV %d)", whoMakes(&x), m.GetGeneration(), r.RV)
 	}
 	if before == now {
 		return nil
@@ -133,20 +128,19 @@ func asIs(obj any, m metav1.Object) string {
 	var is, said []string
 	var numbers []int // of is
 	for _, c := range changes(nil, obj) {
-		first, line := part(c.field), c.field+"="+c.value
-		if first == "status" {
+		line := c.field + "=" + c.value
+		switch part(c.field) {
+		case "metadata":
+		case "status":
 			if isWord(&c) {
 				said = append(said, line)
 			}
-			continue
+		default:
+			if n, err := strconv.ParseFloat(c.value, 64); err == nil && n != 0 {
+				numbers = append(numbers, len(is))
+			}
+			is = append(is, line)
 		}
-		if first == "metadata" {
-			continue
-		}
-		if n, err := strconv.ParseFloat(c.value, 64); err == nil && n != 0 {
-			numbers = append(numbers, len(is))
-		}
-		is = append(is, line)
 	}
 	if len(said) > 0 {
 		for _, n := range numbers {
@@ -175,8 +169,8 @@ func (s *generations) end(w property.World) *reports.Violation {
 	behind := map[string][]stored{} // in the Store's order, by plural, where none has said the current generation
 	for _, at := range inOrder(w) {
 		k := s.of[pluralOf(at.key)]
-		g, is := s.changed[at.obj.GetUID()]
-		if k == nil || k.other || !is || g.at > since-settled || deleted(at.obj) || !slices.ContainsFunc(k.writers, s.o.Runs) || s.o.excepted(nameGeneration, k.last, at.key) {
+		changed, is := s.changed[at.obj.GetUID()]
+		if k == nil || k.other || !is || changed.At > since-settled || deleted(at.obj) || !slices.ContainsFunc(k.writers, s.o.Runs) || s.o.excepted(nameGeneration, k.last, at.key) {
 			continue
 		}
 		now := observed(at.obj)
@@ -184,20 +178,18 @@ func (s *generations) end(w property.World) *reports.Violation {
 			continue
 		}
 		if like, is := k.seen[asIs(at.obj, at.obj)]; is {
-			return s.violation(at, k.last, "of the same object, or one like it, it has said its current generation", like)
+			return s.violation(at, k.last, "Of the same object, or one like it, it has said its current generation", like)
 		}
 		if now > 0 && !k.current {
-			behind[pluralOf(at.key)] = append(behind[pluralOf(at.key)], at)
+			plural := pluralOf(at.key)
+			behind[plural] = append(behind[plural], at)
 		}
 	}
-	for _, at := range inOrder(w) {
-		all := behind[pluralOf(at.key)]
-		if len(all) < fewestBehind {
-			continue
-		}
+	for _, plural := range slices.Sorted(maps.Keys(behind)) {
+		all := behind[plural]
 		by := func(x stored) int64 { return x.obj.GetGeneration() - observed(x.obj) }
-		if !slices.ContainsFunc(all, func(x stored) bool { return by(x) != by(all[0]) }) {
-			return s.violation(all[0], s.of[pluralOf(at.key)].last, fmt.Sprintf("it has never said the current generation of any of the %s", pluralOf(at.key)))
+		if len(all) >= fewestBehind && !slices.ContainsFunc(all, func(x stored) bool { return by(x) != by(all[0]) }) {
+			return s.violation(all[0], s.of[plural].last, fmt.Sprintf("It has never said the current generation of any of the %s", plural))
 		}
 	}
 	return nil
@@ -207,11 +199,11 @@ func (s *generations) violation(at stored, by, why string, like ...reports.Evide
 	uid := at.obj.GetUID()
 	v := &reports.Violation{Key: at.key, Message: fmt.Sprintf(
 		"%s leaves status.observedGeneration of %s at %d, and its generation is %d: whoever waits until it has been observed waits for ever. %s",
-		by, at.key, observed(at.obj), at.obj.GetGeneration(), strings.ToUpper(why[:1])+why[1:])}
+		by, at.key, observed(at.obj), at.obj.GetGeneration(), why)}
 	if e, is := s.said[uid]; is {
 		like = append(like, e)
 	}
-	v.Because = append(like, s.changed[uid].because)
+	v.Because = append(like, s.changed[uid])
 	slices.SortStableFunc(v.Because, func(a, b reports.Evidence) int { return cmp.Compare(a.Step, b.Step) })
 	v.Because = slices.Compact(v.Because)
 	return v

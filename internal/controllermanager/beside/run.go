@@ -1,11 +1,9 @@
 package beside
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"sync"
 	"time"
@@ -161,8 +159,6 @@ func (t *tripper) document(hr *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp := exchange.Response(hr, int(m.Num()), m.Header())
-	body := m.Bytes()
-	resp.ContentLength, resp.Body = int64(len(body)), io.NopCloser(bytes.NewReader(body))
-	return resp, m.Err()
+	code, h, body := int(m.Num()), m.Header(), m.Bytes()
+	return exchange.Whole(hr, code, h, body), m.Err()
 }
