@@ -3,6 +3,7 @@ package builtin
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
@@ -33,7 +34,7 @@ var plugins = []struct {
 	name     string
 	register func(*admission.Plugins)
 }{
-	{limitranger.PluginName, limitranger.Register},
+	{limitranger.PluginName, registerLimitRanger},
 	{nodetaint.PluginName, nodetaint.Register},
 	{podsecurity.PluginName, podsecurity.Register},
 	{podpriority.PluginName, podpriority.Register},
@@ -46,6 +47,11 @@ var plugins = []struct {
 	{certsigning.PluginName, certsigning.Register},
 	{certsubjectrestriction.PluginName, certsubjectrestriction.Register},
 	{defaultingressclass.PluginName, defaultingressclass.Register},
+}
+
+// registerLimitRanger registers a LimitRanger that says the same each time.
+func registerLimitRanger(all *admission.Plugins) {
+	all.Register(limitranger.PluginName, func(io.Reader) (admission.Interface, error) { return limitranger.NewLimitRanger(&limits{}) })
 }
 
 // newAdmission returns the chain of plugins.

@@ -1,16 +1,24 @@
 package builtin
 
 import (
+	"cmp"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/kubernetes/plugin/pkg/admission/limitranger"
 )
 
-// inOrder gives errors about the entries of a map, which validation walks in any order, the order of their keys. All other errors of a write
-// stay in the order of the code.
+// Kubernetes' code walks maps where it validates, warns and deletes. What it says in any order is put in one here; all else stays in the
+// order of the code.
+
+// inOrder orders what an error says about the entries of a map.
 func inOrder(err error) error {
 	var status *apierrors.StatusError
 	if !errors.As(err, &status) || status.ErrStatus.Details == nil || len(status.ErrStatus.Details.Causes) < 2 {
@@ -18,45 +26,11 @@ func inOrder(err error) error {
 	}
 	was := status.ErrStatus.Details.Causes
 	now := slices.Clone(was)
-	for i := 0; i < len(now); {
-		j := i + 1
-		for j < len(now) && mapOf(now[i].Field) != "" && mapOf(now[j].Field) == mapOf(now[i].Field) {
-			j++
-		}
-		slices.SortStableFunc(now[i:j], func(a, b metav1.StatusCause) int {
-			if a.Field != b.Field || !ownMap(a.Field) {
-				return strings.Compare(a.Field, b.Field)
-			}
-			return strings.Compare(a.Message, b.Message)
-		})
-		i = j
-	}
+	orderEntries(now, func(c metav1.StatusCause) entry { return entryOf(c.Field, c.Message) })
 	// The message lists the causes once more.
 	status.ErrStatus.Message = strings.Replace(status.ErrStatus.Message, listed(was), listed(now), 1)
 	status.ErrStatus.Details.Causes = now
 	return err
-}
-
-// mapOf returns the path of the map that a field is an entry of, "" if it is none.
-func mapOf(field string) string {
-	if ownMap(field) {
-		return field
-	}
-	open := strings.LastIndex(field, "[")
-	if open < 0 || !strings.HasSuffix(field, "]") || strings.Trim(field[open+1:len(field)-1], "0123456789") == "" {
-		return ""
-	}
-	return field[:open]
-}
-
-// ownMap reports whether errors about a map's entries name the map only.
-func ownMap(field string) bool {
-	for _, name := range []string{"labels", "annotations", "matchLabels", "nodeSelector"} {
-		if strings.HasSuffix(field, "."+name) {
-			return true
-		}
-	}
-	return false
 }
 
 func listed(causes []metav1.StatusCause) string {
@@ -67,4 +41,112 @@ func listed(causes []metav1.StatusCause) string {
 		}
 	}
 	return strings.Join(all, ", ")
+}
+
+// orderWarnings orders, in place, what is warned of about the entries of a map.
+func orderWarnings(warnings []string) {
+	orderEntries(warnings, func(text string) entry {
+		field, message, _ := strings.Cut(text, ": ")
+		if selector, label, found := strings.Cut(field, ".matchLabels."); found {
+			return entry{selector, label}
+		}
+		return entryOf(field, message)
+	})
+}
+
+// entry says where a message belongs: to an entry of a map, or of what is made from one. The zero value belongs nowhere.
+type entry struct{ of, name string }
+
+// orderEntries orders, in place and stably, neighbours that are about the same map.
+func orderEntries[T any](all []T, where func(T) entry) {
+	for i := 0; i < len(all); {
+		j := i + 1
+		for of := where(all[i]).of; of != "" && j < len(all) && where(all[j]).of == of; {
+			j++
+		}
+		slices.SortStableFunc(all[i:j], func(a, b T) int { return cmp.Compare(where(a).name, where(b).name) })
+		i = j
+	}
+}
+
+// entryOf returns the entry that a message about a field is about.
+func entryOf(field, message string) entry {
+	of, name := mapOf(field)
+	switch {
+	case strings.Contains(message, "but found new scheduling gate"):
+		return entry{"schedulingGates", message}
+	case strings.HasSuffix(message, "must populate the given metric source only"):
+		return entry{parent(field), field}
+	case strings.HasPrefix(of, "spec.limits[") && compares.MatchString(message):
+		return entry{parent(of), name}
+	case of == field:
+		return entry{of, message}
+	}
+	return entry{of, name}
+}
+
+// compares matches what is wrong where a LimitRange has several values for a resource; these errors come one resource after the other.
+var compares = regexp.MustCompile(` (is greater than|is less than|must equal to) `)
+
+// parent returns the path without its last name.
+func parent(path string) string { return path[:max(strings.LastIndex(path, "."), 0)] }
+
+// mapOf returns the path of the map that a field is an entry of, and the entry's key. Without a key it is the map itself; without a map there is none.
+func mapOf(field string) (of, key string) {
+	for i := 0; i < len(field); i++ {
+		if field[i] != '[' {
+			continue
+		}
+		key, _, closed := strings.Cut(field[i+1:], "]")
+		if closed && strings.Trim(key, "0123456789") != "" {
+			return field[:i], key
+		}
+	}
+	for _, name := range unkeyed {
+		if strings.HasSuffix(field, "."+name) {
+			return field, ""
+		}
+	}
+	return "", ""
+}
+
+// unkeyed are the maps of whose entries messages name the map only.
+var unkeyed = []string{
+	"labels", "annotations", "matchLabels", "nodeSelector", "unverifiedUserAnnotations", "allocatedResourceStatuses", "allocatedResources",
+	"attributes", "capacity", "trustBundle",
+}
+
+// limits are the limits of LimitRanges, with what they refuse in the order of the resources.
+type limits struct {
+	limitranger.DefaultLimitRangerActions
+}
+
+// ValidateLimit implements limitranger.LimitRangerActions.
+func (l *limits) ValidateLimit(limit *corev1.LimitRange, kind string, obj runtime.Object) error {
+	err := l.DefaultLimitRangerActions.ValidateLimit(limit, kind, obj)
+	var all utilerrors.Aggregate
+	if !errors.As(err, &all) {
+		return err
+	}
+	refused := slices.Clone(all.Errors())
+	slices.SortStableFunc(refused, func(a, b error) int { return cmp.Compare(resourceOf(a), resourceOf(b)) })
+	return utilerrors.NewAggregate(refused)
+}
+
+// resourceOf returns the name of the resource that a limit is about: "minimum cpu usage per …" or "cpu max limit to request ratio per …".
+func resourceOf(err error) string {
+	words := strings.Fields(err.Error())
+	if len(words) > 1 && (words[0] == "minimum" || words[0] == "maximum") {
+		return words[1]
+	}
+	return words[0]
+}
+
+// orderFinalizers puts, in place, an object's finalizers in the order of before, followed by those of garbage collection. The storage of
+// namespaces keeps them in a map while it deletes.
+func orderFinalizers(m, before metav1.Object) {
+	order := append(slices.Clone(before.GetFinalizers()), metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents)
+	now := slices.Clone(m.GetFinalizers())
+	slices.SortStableFunc(now, func(a, b string) int { return cmp.Compare(slices.Index(order, a), slices.Index(order, b)) })
+	m.SetFinalizers(now)
 }

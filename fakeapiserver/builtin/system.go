@@ -37,6 +37,9 @@ func (s *session) restamp(obj, was runtime.Object) {
 	switch {
 	case s.deleting != nil:
 		s.restampDeletion(m, old)
+		if _, ok := obj.(*api.Namespace); ok {
+			orderFinalizers(m, old)
+		}
 	case m.GetDeletionTimestamp() != nil && old.GetDeletionTimestamp() == nil && m.GetDeletionGracePeriodSeconds() != nil: // an eviction
 		at := metav1.NewTime(s.now().Add(time.Duration(*m.GetDeletionGracePeriodSeconds()) * time.Second))
 		m.SetDeletionTimestamp(&at)

@@ -178,6 +178,7 @@ func (s *session) run(write func() (runtime.Object, error)) (types.Outcome, erro
 	s.kind.now.session = s
 	defer func() { s.kind.now.session = nil }()
 	out, err := write()
+	orderWarnings(s.warnings)
 	o := types.Outcome{Warnings: s.warnings}
 	if err != nil {
 		return o, inOrder(err)
