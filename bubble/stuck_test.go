@@ -1,6 +1,7 @@
 package bubble
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -134,5 +135,40 @@ func TestLinesOf(t *testing.T) {
 	want := "the run has ended, but these goroutines are blocked for good:\n  select in a.F (a.go:1), started by a.G (a.go:2) (×3)\n  select in b.F (b.go:1), started by a.G (a.go:2)"
 	if got != want {
 		t.Errorf("it says %q, want %q", got, want)
+	}
+}
+
+// Where a controller is a dependency of the test, its call is the one that is named, and it comes before what only Kubernetes' libraries have left behind.
+func TestLeakOfAController(t *testing.T) {
+	stack := func(functions ...string) (g Goroutine) {
+		for _, f := range functions {
+			g.Stack = append(g.Stack, frameOf(f+"()", "\t/go/pkg/mod/x@v1/a.go:7"))
+		}
+		g.State, g.At, g.Started = "select", g.Stack[0].String(), g.Stack[len(g.Stack)-1].String()
+		return g
+	}
+	library := stack("k8s.io/apimachinery/pkg/util/wait.Until", "sigs.k8s.io/controller-runtime/pkg/manager.run", "example.com/c.Start")
+	controller := stack("k8s.io/apimachinery/pkg/util/wait.Until", "golang.org/x/sync/errgroup.(*Group).Go", "example.com/c.(*C).Run", "example.com/c.Start")
+	got := (&LeakError{Goroutines: []Goroutine{library, controller}}).Error()
+	_, got, _ = strings.Cut(got, ":\n")
+	want := "  select in k8s.io/apimachinery/pkg/util/wait.Until (a.go:7), called by example.com/c.(*C).Run (a.go:7), started by example.com/c.Start (a.go:7)\n" +
+		"  select in k8s.io/apimachinery/pkg/util/wait.Until (a.go:7), started by example.com/c.Start (a.go:7)"
+	if got != want {
+		t.Errorf("it says\n%s\nwant\n%s", got, want)
+	}
+}
+
+// Of a deep stack, both ends are shown.
+func TestTraceShowsBothEnds(t *testing.T) {
+	for calls, want := range map[int]string{innerFrames + outerFrames: "", innerFrames + outerFrames + 1: "    … and 1 more\n", 1000: "    … and 960 more\n"} {
+		g := Goroutine{State: "running"}
+		for i := range calls {
+			g.Stack = append(g.Stack, Frame{Function: fmt.Sprintf("example.com/x.f%d", i), Position: "x.go:1"})
+		}
+		text := g.trace()
+		if n := strings.Count(text, "x.go:1"); n != innerFrames+outerFrames || !strings.Contains(text, want) || strings.Contains(text, "more") != (want != "") ||
+			!strings.Contains(text, "x.f0\n") || !strings.Contains(text, fmt.Sprintf("x.f%d\n", calls-1)) {
+			t.Errorf("%d calls: want %q:\n%s", calls, want, text)
+		}
 	}
 }

@@ -28,9 +28,13 @@ func (e *LeakError) Error() string {
 // maxLeaks bounds the kinds of goroutines that are named. A manager that does not end has thirty.
 const maxLeaks = 12
 
-// ofProgram is 1 if a call of the program's own is under way on the goroutine, else 0.
+// ofProgram is 2 if a call of the program's own is under way on the goroutine, 1 if one is of a controller that it tests, else 0.
 func (g Goroutine) ofProgram() int {
-	if n := len(g.Stack); n > 0 && slices.ContainsFunc(g.Stack[:n-1], func(f Frame) bool { return f.User }) { // the last is who started it
+	calls := g.Stack[:max(len(g.Stack)-1, 0)] // the last is who started it
+	switch {
+	case slices.ContainsFunc(calls, func(f Frame) bool { return f.User }):
+		return 2
+	case slices.ContainsFunc(calls, Frame.ofController):
 		return 1
 	}
 	return 0

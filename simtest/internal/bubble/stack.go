@@ -13,8 +13,8 @@ type Frame struct {
 	User     bool   // neither the standard library's, nor a downloaded module's, nor this module's
 }
 
-// maxFrames bounds a printed stack. A recursion that never ends has a very long one.
-const maxFrames = 40
+// A printed stack has so many of the innermost and of the outermost calls. A recursion that never ends has very many; in a loop, the outermost say whose it is.
+const innerFrames, outerFrames = 25, 15
 
 // module is the import path of this module: what its users did not write.
 const module = "github.com/informersim/informersim/"
@@ -62,14 +62,26 @@ func ofUser(function, position string) bool {
 	return true
 }
 
+// ofController reports whether a function may be that of a controller which the program takes from another module: it is neither
+// the standard library's nor Kubernetes' nor this module's.
+func (f Frame) ofController() bool {
+	pkg := packageOf(f.Function)
+	first, _, _ := strings.Cut(pkg, "/")
+	return pkg != "main" && strings.Contains(first, ".") && first != "k8s.io" && first != "golang.org" && !strings.HasPrefix(pkg, "sigs.k8s.io/controller-runtime") &&
+		!strings.HasPrefix(pkg+"/", module)
+}
+
 // trace prints a goroutine's whole stack, with marks at the program's own frames.
 func (g Goroutine) trace() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "  %s\n", g.State)
+	outer := max(len(g.Stack)-outerFrames, innerFrames)
 	for i, f := range g.Stack {
-		if i == maxFrames {
-			fmt.Fprintf(&b, "    … and %d more\n", len(g.Stack)-i)
-			break
+		if i >= innerFrames && i < outer {
+			if i == innerFrames {
+				fmt.Fprintf(&b, "    … and %d more\n", outer-i)
+			}
+			continue
 		}
 		mark := " "
 		if f.User {

@@ -112,10 +112,12 @@ func (e *StuckError) locked(b *strings.Builder, waiting []Goroutine) {
 // maxHolders bounds the goroutines that are named as those that may have a lock.
 const maxHolders = 4
 
-// user describes the innermost call of the program's own.
+// user describes the innermost call of the program's own, or else of a controller's that it tests.
 func (g Goroutine) user() string {
-	if i := slices.IndexFunc(g.Stack, func(f Frame) bool { return f.User }); i >= 0 {
-		return g.Stack[i].String()
+	for _, own := range []func(Frame) bool{func(f Frame) bool { return f.User }, Frame.ofController} {
+		if i := slices.IndexFunc(g.Stack, own); i >= 0 {
+			return g.Stack[i].String()
+		}
 	}
 	return g.At
 }
@@ -140,7 +142,7 @@ func mayHold(all, waiting []Goroutine) (found []Goroutine) {
 // asks picks those goroutines that wait for the answer to a request of net/http's on behalf of the program.
 func asks(all []Goroutine) (found []Goroutine) {
 	for _, g := range all {
-		if g.ofProgram() == 1 && slices.ContainsFunc(g.Stack, func(f Frame) bool { return strings.HasPrefix(f.Function, "net/http.(*Transport).roundTrip") }) {
+		if g.ofProgram() > 0 && slices.ContainsFunc(g.Stack, func(f Frame) bool { return strings.HasPrefix(f.Function, "net/http.(*Transport).roundTrip") }) {
 			if found = append(found, g); len(found) == maxHolders {
 				break
 			}
