@@ -77,6 +77,8 @@ func entryOf(field, message string) entry {
 		return entry{"schedulingGates", message}
 	case strings.HasSuffix(message, "must populate the given metric source only"):
 		return entry{parent(field), field}
+	case strings.HasSuffix(message, "Limit must be set for non overcommitable resources"): // comes between what is wrong with requests
+		return entry{parent(field) + ".requests", message}
 	case strings.HasPrefix(of, "spec.limits[") && compares.MatchString(message):
 		return entry{parent(of), name}
 	case of == field:
@@ -98,22 +100,30 @@ func mapOf(field string) (of, key string) {
 			continue
 		}
 		key, _, closed := strings.Cut(field[i+1:], "]")
-		if closed && strings.Trim(key, "0123456789") != "" {
+		number := key != "" && strings.Trim(key, "0123456789") == ""
+		if closed && (!number || isUnkeyed(field[:i])) {
 			return field[:i], key
 		}
 	}
-	for _, name := range unkeyed {
-		if strings.HasSuffix(field, "."+name) {
-			return field, ""
+	for _, name := range []string{"status.allocatable", "status.capacity"} {
+		if key, is := strings.CutPrefix(field, name+"."); is {
+			return name, key
 		}
+	}
+	if isUnkeyed(field) {
+		return field, ""
 	}
 	return "", ""
 }
 
-// unkeyed are the maps of whose entries messages name the map only.
+func isUnkeyed(field string) bool {
+	return slices.ContainsFunc(unkeyed, func(name string) bool { return strings.HasSuffix(field, "."+name) })
+}
+
+// unkeyed are the maps of whose entries some messages name the map only.
 var unkeyed = []string{
 	"labels", "annotations", "matchLabels", "nodeSelector", "unverifiedUserAnnotations", "allocatedResourceStatuses", "allocatedResources",
-	"attributes", "capacity", "trustBundle",
+	"attributes", "capacity", "counters", "requests", "trustBundle",
 }
 
 // limits are the limits of LimitRanges, with what they refuse in the order of the resources.
