@@ -3,10 +3,13 @@ package builtin
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,19 +21,64 @@ import (
 // Kubernetes' code walks maps where it validates, warns and deletes. What it says in any order is put in one here; all else stays in the
 // order of the code.
 
-// inOrder orders what an error says about the entries of a map.
-func inOrder(err error) error {
+// inOrder orders what an error says about the entries of a map. claims is how many volumes a StatefulSet has for its claim templates.
+func inOrder(err error, claims int) error {
 	var status *apierrors.StatusError
-	if !errors.As(err, &status) || status.ErrStatus.Details == nil || len(status.ErrStatus.Details.Causes) < 2 {
+	if !errors.As(err, &status) || status.ErrStatus.Details == nil || len(status.ErrStatus.Details.Causes) == 0 {
 		return err
 	}
 	was := status.ErrStatus.Details.Causes
 	now := slices.Clone(was)
+	numberVolumes(now, claims)
 	orderEntries(now, func(c metav1.StatusCause) entry { return entryOf(c.Field, c.Message) })
 	// The message lists the causes once more.
 	status.ErrStatus.Message = strings.Replace(status.ErrStatus.Message, listed(was), listed(now), 1)
 	status.ErrStatus.Details.Causes = now
 	return err
+}
+
+// claimVolumes returns how many volumes of an object are there for claim templates, each of which has a name of its own.
+func claimVolumes(obj runtime.Object) int {
+	names := map[string]bool{}
+	if set, ok := obj.(*appsv1.StatefulSet); ok {
+		for i := range set.Spec.VolumeClaimTemplates {
+			names[set.Spec.VolumeClaimTemplates[i].Name] = true
+		}
+	}
+	return len(names)
+}
+
+// numberVolumes gives the first volumes of a StatefulSet, in place, numbers in the order of what is wrong with them. Validation adds them in any order.
+func numberVolumes(causes []metav1.StatusCause, first int) {
+	const volumes = "spec.template.spec.volumes["
+	numbered := func(c metav1.StatusCause) (n int, rest string, is bool) {
+		rest, is = strings.CutPrefix(c.Field, volumes)
+		number, rest, _ := strings.Cut(rest, "]")
+		n, err := strconv.Atoi(number)
+		return n, rest, is && err == nil && n < first
+	}
+	wrong := make([]string, first)
+	for _, c := range causes {
+		if n, rest, is := numbered(c); is {
+			wrong[n] += rest + c.Message
+		}
+	}
+	order := make([]int, first)
+	for n := range order {
+		order[n] = n
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(wrong[a], wrong[b]) })
+	for i, c := range causes {
+		if n, rest, is := numbered(c); is {
+			causes[i].Field = fmt.Sprintf("%s%d]%s", volumes, slices.Index(order, n), rest)
+		}
+	}
+	orderEntries(causes, func(c metav1.StatusCause) entry {
+		if n, _, is := numbered(c); is {
+			return entry{volumes, fmt.Sprintf("%9d", n)}
+		}
+		return entry{}
+	})
 }
 
 func listed(causes []metav1.StatusCause) string {

@@ -44,6 +44,10 @@ func TestErrorsAreInOrder(t *testing.T) {
  spec: {maxReplicas: 2, scaleTargetRef: {kind: Deployment, name: d}, metrics: [{type: External, external: {metric: {name: m}, target: {type: Value, value: 1}},
  object: {metric: {name: m}, target: {type: Value, value: 1}, describedObject: {kind: Service, name: s}}, pods: {metric: {name: m}, target: {type: AverageValue, averageValue: 1}},
  resource: {name: cpu, target: {type: Utilization, averageUtilization: 1}}}]}}`, 3},
+		{"one of two claim templates", "statefulsets.apps", "v1", `{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: s}, spec: {selector: {matchLabels: {a: b}},
+ template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: x}]}}, volumeClaimTemplates: [
+ {metadata: {name: A}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1}}}},
+ {metadata: {name: b}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1}}}}]}}`, 1},
 		{"below an entry", "resourceslices.resource.k8s.io", "v1", `{apiVersion: resource.k8s.io/v1, kind: ResourceSlice, metadata: {name: s}, spec: {driver: d.example.com, nodeName: one,
  pool: {name: p, generation: 1, resourceSliceCount: 1}, devices: [{name: d, attributes: {"a!": {}, "b!": {}, c: {}, d: {}}}]}}`, 6},
 	} {

@@ -22,6 +22,7 @@ type session struct {
 	live  runtime.Object // the written object's state, in its storage version; changes as it is written
 
 	object metav1.Object // what a client wants to create, nil for other writes
+	claims int           // claimVolumes of what a client wants to write
 
 	stored   runtime.Object // what is to be stored, nil if nothing is
 	written  runtime.Object // what etcd would get, if that is not what will be read

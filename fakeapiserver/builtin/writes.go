@@ -34,6 +34,7 @@ func (k *kind) Create(w *types.Write, obj runtime.Object) (types.Outcome, error)
 			m.SetName(k.generate(m.GetGenerateName(), w))
 		}
 	}
+	s.claims = claimVolumes(obj)
 	return s.run(func() (runtime.Object, error) {
 		hub, err := internal(obj)
 		if err != nil {
@@ -92,6 +93,7 @@ func (c *changed) UpdatedObject(ctx context.Context, old runtime.Object) (runtim
 	if err != nil {
 		return nil, err
 	}
+	c.claims = claimVolumes(obj)
 	hub, err := internal(obj)
 	if err != nil {
 		return nil, err
@@ -181,7 +183,7 @@ func (s *session) run(write func() (runtime.Object, error)) (types.Outcome, erro
 	orderWarnings(s.warnings)
 	o := types.Outcome{Warnings: s.warnings}
 	if err != nil {
-		return o, inOrder(err)
+		return o, inOrder(err, s.claims)
 	}
 	o.Stored, o.Persisted, o.Created, o.Deleted, o.Earlier, o.Effects = s.stored, s.written, s.created, s.deleted, s.earlier, append(s.effects, s.addressEffects()...)
 	o.Answer, err = s.answer(out)
