@@ -103,6 +103,22 @@ func TestNoStaleGeneration(t *testing.T) {
 			set(g, size, "status", "size")
 			return true
 		}, []int64{2, 5, 6}, []string{"It has never said the current generation of any of the gauges"}},
+		"a condition that stays as it is": {func(g *unstructured.Unstructured, size int64) bool {
+			written := right(g, size)
+			if ready := condition(g, "Ready"); ready == nil || ready["reason"] != phase(size) {
+				setReady(g, phase(size), g.GetGeneration())
+				written = true
+			}
+			return written
+		}, []int64{2, 1, 3}, []string{"watcher leaves status.conditions[Ready].observedGeneration of gauges default/", " at 1, and its generation is 3", "Of the same object, or one like it, it has said its current generation",
+			"watcher writes status.conditions[Ready].observedGeneration = 1 of gauges default/"}},
+		"a condition that is always one behind": {func(g *unstructured.Unstructured, size int64) bool {
+			if ready := condition(g, "Ready"); ready != nil && ready["observedGeneration"] == g.GetGeneration()-1 {
+				return false
+			}
+			setReady(g, phase(size), g.GetGeneration()-1)
+			return true
+		}, []int64{2, 5, 6}, []string{"status.conditions[Ready].observedGeneration", "It has never said the current generation of any of the gauges"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			found := simtest.Find(t, o, body(c.note, c.sizes...))
@@ -135,7 +151,48 @@ func TestNoStaleGeneration(t *testing.T) {
 			set(g, "Failed", "status", "phase")
 			return true
 		}, []int64{2, 5, 2}},
+		"of what a condition does not refuse": {func(g *unstructured.Unstructured, size int64) bool {
+			if size < 4 {
+				return right(g, size)
+			}
+			if condition(g, "Ready") != nil {
+				return false
+			}
+			set(g, []any{map[string]any{"type": "Ready", "status": "False", "reason": "TooLarge"}}, "status", "conditions")
+			return true
+		}, []int64{2, 5, 6}},
+		"conditions, each with its generation": {func(g *unstructured.Unstructured, size int64) bool {
+			if ready := condition(g, "Ready"); ready != nil && ready["observedGeneration"] == g.GetGeneration() {
+				return false
+			}
+			setReady(g, phase(size), g.GetGeneration())
+			return true
+		}, []int64{2, 5, 2, 6}},
+		"a condition that tells of something that has happened": {func(g *unstructured.Unstructured, size int64) bool {
+			if condition(g, "Initialized") != nil {
+				return right(g, size)
+			}
+			set(g, []any{map[string]any{"type": "Initialized", "status": "True", "observedGeneration": g.GetGeneration()}}, "status", "conditions")
+			right(g, size)
+			return true
+		}, []int64{2, 1, 2}},
 	} {
 		t.Run(name, func(t *testing.T) { simtest.Run(t, o, body(c.note, c.sizes...)) })
 	}
+}
+
+// condition returns a condition of an object, nil if it has none of that type.
+func condition(u *unstructured.Unstructured, of string) map[string]any {
+	all, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
+	for _, c := range all {
+		if c, is := c.(map[string]any); is && c["type"] == of {
+			return c
+		}
+	}
+	return nil
+}
+
+// setReady gives an object a condition that tells why it is ready, and of which generation.
+func setReady(u *unstructured.Unstructured, reason string, generation int64) {
+	set(u, []any{map[string]any{"type": "Ready", "status": "True", "reason": reason, "observedGeneration": generation}}, "status", "conditions")
 }

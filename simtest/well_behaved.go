@@ -105,8 +105,8 @@ type Exception struct {
 //	                       waits for ever had kept it from that
 //	NoRevival              an apply that is to note something in an object makes another one of its name, since somebody has deleted that meanwhile, and
 //	                       its sender does not want it: deleted once more, it is not made again, not even when the controller starts anew
-//	NoStaleGeneration      status.observedGeneration stays behind the generation, although the controller has once brought it there when the object was alike, and
-//	                       so was what its status says of it; or it does so of two objects, and has never brought it there
+//	NoStaleGeneration      status.observedGeneration, or that of a condition such as Ready, stays behind the generation, although the controller has once brought it
+//	                       there when the object was alike, and so was what its status says of it; or it does so of two objects, and has never brought it there
 //
 // When the body has returned, the run goes on for them: the faults stop, 20 minutes of virtual time pass, as long as any of client-go's
 // backoffs lasts, and for 10 more the controllers are watched. The body's own checks and properties no longer are asked then. So the runs of a seed

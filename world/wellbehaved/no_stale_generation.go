@@ -2,12 +2,10 @@ package wellbehaved
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -26,15 +24,18 @@ const nameGeneration = "NoStaleGeneration"
 // fewestBehind are the objects that say that an older generation was observed before that counts as a mistake, where none has ever said the current one.
 const fewestBehind = 2
 
-// noStaleGeneration checks that a status says in the end that the current generation was observed (status.observedGeneration), if the controller that writes it has said so of an object
-// which was as this one is, and was said to be as this one is said to be. Whoever waits for a controller, as tools that deploy do, waits for that. A controller may say so only of what it could carry out, or leave some objects alone: here it has no such reason.
+// awaited are the conditions for which tools wait, and which are judged anew with each generation. What others say may have happened once.
+var awaited = []string{"Accepted", "Available", "Healthy", "Programmed", "Ready", "Reconciled", "ResolvedRefs", "Synced"}
+
+// noStaleGeneration checks that a status says in the end that the current generation was observed (status.observedGeneration, or that of a condition), if the controller that writes it has said so of an object
+// which was as this one is, and was said to be as this one is said to be. Whoever waits for a controller, as tools that deploy and kubectl wait do, waits for that. A controller may say so only of what it could carry out, or leave some objects alone: here it has no such reason.
 func noStaleGeneration(o *Options) property.Property {
 	return property.Property{
 		Name:      nameGeneration,
 		Statement: "a status says in the end that the current generation was observed, if it has done so when the object was alike",
 		Kinds:     []sim.Kind{fakeapiserver.KindCommit},
 		New: func() property.Checker {
-			s := &generations{o: o, of: map[string]*observing{}, changed: map[kinds.UID]reports.Evidence{}, said: map[kinds.UID]reports.Evidence{}}
+			s := &generations{o: o, of: map[observedField]*observing{}, changed: map[kinds.UID]reports.Evidence{}, said: map[kinds.UID]map[string]reports.Evidence{}}
 			return property.Checker{Record: s.record, End: s.end}
 		},
 	}
@@ -43,16 +44,19 @@ func noStaleGeneration(o *Options) property.Property {
 // generations follows what statuses say of them.
 type generations struct {
 	o       *Options
-	of      map[string]*observing          // by plural
-	changed map[kinds.UID]reports.Evidence // the last change of metadata.generation
-	said    map[kinds.UID]reports.Evidence // the last change of status.observedGeneration
+	of      map[observedField]*observing
+	changed map[kinds.UID]reports.Evidence            // the last change of metadata.generation
+	said    map[kinds.UID]map[string]reports.Evidence // the last change of what a status says, by field
 }
 
-// observing is what is known of a kind.
+// observedField is a field with a generation, of a kind.
+type observedField struct{ plural, field string }
+
+// observing is what is known of a field.
 type observing struct {
 	writers []sim.ActorID
 	last    string                      // the name of the one that has written last
-	other   bool                        // others write it, too, or a write of the status makes another generation: nothing can be said of the kind
+	other   bool                        // others write it, too, or a write of the status makes another generation: nothing can be said of the field
 	current bool                        // a status has said the current generation
 	seen    map[string]reports.Evidence // by how the object was
 }
@@ -70,56 +74,107 @@ func (s *generations) record(w property.World, r *sim.Record) *reports.Violation
 	old := meta(r.Old)
 	another := old == nil || old.GetGeneration() != m.GetGeneration()
 	before, now := observed(r.Old), observed(r.Obj)
-	if !another && before == now {
+	if !another && slices.Equal(before, now) {
 		return nil
 	}
 	x := s.o.writeOf(w)
 	if another {
 		s.changed[m.GetUID()] = reports.Because(r, "%s makes it generation %d (RV %d)", whoMakes(&x), m.GetGeneration(), r.RV)
 	}
-	if before == now {
-		return nil
-	}
-	plural := pluralOf(r.Key)
-	k := s.of[plural]
-	if k == nil {
-		k = &observing{seen: map[string]reports.Evidence{}}
-		s.of[strings.Clone(plural)] = k
-	}
-	if x.role != Controller || another {
-		k.other = true
-	}
-	if k.last = x.name; !slices.Contains(k.writers, x.client) {
-		k.writers = append(k.writers, x.client)
-	}
-	e := reports.Because(r, "%s writes status.observedGeneration = %d of %s, which is generation %d (RV %d)", x.name, now, r.Key, m.GetGeneration(), r.RV)
-	s.said[m.GetUID()] = e
-	if now == m.GetGeneration() {
-		k.current = true
-		if !deleted(r.Obj) {
-			k.seen[asIs(r.Obj, m)] = e
+	like := "" // filled in where it is needed
+	for _, now := range now {
+		if slices.Contains(before, now) {
+			continue
+		}
+		k := s.observing(pluralOf(r.Key), now.field)
+		if x.role != Controller || another {
+			k.other = true
+		}
+		if k.last = x.name; !slices.Contains(k.writers, x.client) {
+			k.writers = append(k.writers, x.client)
+		}
+		e := reports.Because(r, "%s writes %s = %d of %s, which is generation %d (RV %d)", x.name, now.field, now.generation, r.Key, m.GetGeneration(), r.RV)
+		if s.said[m.GetUID()] == nil {
+			s.said[m.GetUID()] = map[string]reports.Evidence{}
+		}
+		s.said[m.GetUID()][now.field] = e
+		if now.generation != m.GetGeneration() {
+			continue
+		}
+		if k.current = true; !deleted(r.Obj) {
+			if like == "" {
+				like = asIs(r.Obj, m)
+			}
+			k.seen[like] = e
 		}
 	}
 	return nil
 }
 
-// observed returns what the status of an object says, 0 if that is nothing.
-func observed(obj any) int64 {
+// observing returns what is known of a field of a kind.
+func (s *generations) observing(plural, field string) *observing {
+	k := s.of[observedField{plural, field}]
+	if k == nil {
+		k = &observing{seen: map[string]reports.Evidence{}}
+		s.of[observedField{strings.Clone(plural), field}] = k
+	}
+	return k
+}
+
+// observation is what a field of a status says.
+type observation struct {
+	field      string
+	generation int64
+}
+
+const inStatus = "status.observedGeneration"
+
+// observed returns what the status of an object says of generations: first itself, 0 for nothing, and then its conditions, in their order.
+func observed(obj any) []observation {
+	all := []observation{{field: inStatus}}
 	if meta(obj) == nil {
-		return 0
+		return all
 	}
 	if u, is := obj.(*unstructured.Unstructured); is {
-		n, _, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration") // what is no number says nothing
-		return n
+		status, _, _ := unstructured.NestedFieldNoCopy(u.Object, "status") // what is something else says nothing
+		fields, _ := status.(map[string]any)
+		all[0].generation, _ = fields["observedGeneration"].(int64)
+		conditions, _ := fields["conditions"].([]any)
+		for _, c := range conditions {
+			c, _ := c.(map[string]any)
+			of, _ := c["type"].(string)
+			if n, is := c["observedGeneration"].(int64); is {
+				all = appendCondition(all, of, n)
+			}
+		}
+		return all
 	}
 	status := reflect.Indirect(reflect.ValueOf(obj)).FieldByName("Status")
 	if status.Kind() != reflect.Struct {
-		return 0
+		return all
 	}
 	if n := reflect.Indirect(status.FieldByName("ObservedGeneration")); n.IsValid() && n.CanInt() {
-		return n.Int()
+		all[0].generation = n.Int()
 	}
-	return 0
+	conditions := status.FieldByName("Conditions")
+	if conditions.Kind() != reflect.Slice || conditions.Type().Elem().Kind() != reflect.Struct {
+		return all
+	}
+	for i := range conditions.Len() {
+		c := conditions.Index(i)
+		of, n := c.FieldByName("Type"), reflect.Indirect(c.FieldByName("ObservedGeneration"))
+		if of.Kind() == reflect.String && n.IsValid() && n.CanInt() && n.Int() != 0 {
+			all = appendCondition(all, of.String(), n.Int())
+		}
+	}
+	return all
+}
+
+func appendCondition(all []observation, of string, generation int64) []observation {
+	if !slices.Contains(awaited, of) {
+		return all
+	}
+	return append(all, observation{"status.conditions[" + of + "].observedGeneration", generation})
 }
 
 // asIs returns how an object is, and how it is said to be: all but what the server says of it, numbers and times of its status, and words for people. Where its status has any words, one number is as good as another: if
@@ -127,21 +182,24 @@ func observed(obj any) int64 {
 func asIs(obj any, m metav1.Object) string {
 	var is, said []string
 	var numbers []int // of is
-	for _, c := range changes(nil, obj) {
-		line := c.field + "=" + c.value
-		switch part(c.field) {
+	leaves("", content(obj), func(field string, value any) {
+		line := field + "=" + text(value)
+		switch part(field) {
 		case "metadata":
 		case "status":
-			if isWord(&c) {
+			if isWord(field, value) {
 				said = append(said, line)
 			}
 		default:
-			if n, err := strconv.ParseFloat(c.value, 64); err == nil && n != 0 {
-				numbers = append(numbers, len(is))
+			switch value.(type) {
+			case int64, float64:
+				if text(value) != "0" {
+					numbers = append(numbers, len(is))
+				}
 			}
 			is = append(is, line)
 		}
-	}
+	})
 	if len(said) > 0 {
 		for _, n := range numbers {
 			is[n], _, _ = strings.Cut(is[n], "=")
@@ -151,14 +209,36 @@ func asIs(obj any, m metav1.Object) string {
 	return strings.ReplaceAll(strings.Join(all, "\n"), text(m.GetName()), `"its name"`)
 }
 
+// leaves calls f for each value that is neither a map nor a list, and for those that are empty, in the order of their paths.
+func leaves(field string, value any, f func(field string, value any)) {
+	switch value := value.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			leaves(strings.TrimPrefix(field+"."+name, "."), value[name], f)
+		}
+		if len(value) > 0 {
+			return
+		}
+	case []any:
+		for n := range value {
+			leaves(fmt.Sprintf("%s[%d]", field, n), value[n], f)
+		}
+		if len(value) > 0 {
+			return
+		}
+	}
+	f(field, value)
+}
+
 // isWord reports whether a field of a status is a word, true or false: no number, time, or message.
-func isWord(c *change) bool {
-	var word string
-	if json.Unmarshal([]byte(c.value), &word) != nil {
-		return c.value == "true" || c.value == "false"
+func isWord(field string, value any) bool {
+	word, is := value.(string)
+	if !is {
+		_, is := value.(bool)
+		return is
 	}
 	_, err := time.Parse(time.RFC3339Nano, word)
-	return err != nil && !strings.HasSuffix(c.field, ".message")
+	return err != nil && !strings.HasSuffix(field, ".message")
 }
 
 func (s *generations) end(w property.World) *reports.Violation {
@@ -166,41 +246,52 @@ func (s *generations) end(w property.World) *reports.Violation {
 	if !ok || len(s.of) == 0 {
 		return nil
 	}
-	behind := map[string][]stored{} // in the Store's order, by plural, where none has said the current generation
+	behind := map[observedField][]stored{} // in the Store's order, where none has said the current generation
 	for _, at := range inOrder(w) {
-		k := s.of[pluralOf(at.key)]
 		changed, is := s.changed[at.obj.GetUID()]
-		if k == nil || k.other || !is || changed.At > since-settled || deleted(at.obj) || !slices.ContainsFunc(k.writers, s.o.Runs) || s.o.excepted(nameGeneration, k.last, at.key) {
+		if !is || changed.At > since-settled || deleted(at.obj) {
 			continue
 		}
-		now := observed(at.obj)
-		if now >= at.obj.GetGeneration() {
-			continue
-		}
-		if like, is := k.seen[asIs(at.obj, at.obj)]; is {
-			return s.violation(at, k.last, "Of the same object, or one like it, it has said its current generation", like)
-		}
-		if now > 0 && !k.current {
-			plural := pluralOf(at.key)
-			behind[plural] = append(behind[plural], at)
+		like := ""
+		for _, now := range observed(at.obj) {
+			f := observedField{pluralOf(at.key), now.field}
+			k := s.of[f]
+			if now.generation >= at.obj.GetGeneration() || k == nil || k.other || !slices.ContainsFunc(k.writers, s.o.Runs) || s.o.excepted(nameGeneration, k.last, at.key) {
+				continue
+			}
+			if like == "" {
+				like = asIs(at.obj, at.obj)
+			}
+			if e, is := k.seen[like]; is {
+				return s.violation(at, now, k.last, "Of the same object, or one like it, it has said its current generation", e)
+			}
+			if now.generation > 0 && !k.current {
+				behind[f] = append(behind[f], at)
+			}
 		}
 	}
-	for _, plural := range slices.Sorted(maps.Keys(behind)) {
-		all := behind[plural]
-		by := func(x stored) int64 { return x.obj.GetGeneration() - observed(x.obj) }
+	for _, f := range slices.SortedFunc(maps.Keys(behind), func(a, b observedField) int {
+		return cmp.Or(cmp.Compare(a.plural, b.plural), cmp.Compare(a.field, b.field))
+	}) {
+		said := func(x stored) observation {
+			all := observed(x.obj)
+			return all[slices.IndexFunc(all, func(o observation) bool { return o.field == f.field })]
+		}
+		all := behind[f]
+		by := func(x stored) int64 { return x.obj.GetGeneration() - said(x).generation }
 		if len(all) >= fewestBehind && !slices.ContainsFunc(all, func(x stored) bool { return by(x) != by(all[0]) }) {
-			return s.violation(all[0], s.of[plural].last, fmt.Sprintf("It has never said the current generation of any of the %s", plural))
+			return s.violation(all[0], said(all[0]), s.of[f].last, fmt.Sprintf("It has never said the current generation of any of the %s", f.plural))
 		}
 	}
 	return nil
 }
 
-func (s *generations) violation(at stored, by, why string, like ...reports.Evidence) *reports.Violation {
+func (s *generations) violation(at stored, now observation, by, why string, like ...reports.Evidence) *reports.Violation {
 	uid := at.obj.GetUID()
 	v := &reports.Violation{Key: at.key, Message: fmt.Sprintf(
-		"%s leaves status.observedGeneration of %s at %d, and its generation is %d: whoever waits until it has been observed waits for ever. %s",
-		by, at.key, observed(at.obj), at.obj.GetGeneration(), why)}
-	if e, is := s.said[uid]; is {
+		"%s leaves %s of %s at %d, and its generation is %d: whoever waits until it has been observed waits for ever. %s",
+		by, now.field, at.key, now.generation, at.obj.GetGeneration(), why)}
+	if e, is := s.said[uid][now.field]; is {
 		like = append(like, e)
 	}
 	v.Because = append(like, s.changed[uid])
