@@ -74,41 +74,44 @@ func (s *generations) record(w property.World, r *sim.Record) *reports.Violation
 	old := meta(r.Old)
 	another := old == nil || old.GetGeneration() != m.GetGeneration()
 	before, now := observed(r.Old), observed(r.Obj)
-	if !another && slices.Equal(before, now) {
-		return nil
-	}
 	x := s.o.writeOf(w)
 	if another {
 		s.changed[m.GetUID()] = reports.Because(r, "%s makes it generation %d (RV %d)", whoMakes(&x), m.GetGeneration(), r.RV)
 	}
 	like := "" // filled in where it is needed
 	for _, now := range now {
-		if slices.Contains(before, now) {
+		if !slices.Contains(before, now) {
+			s.wrote(r, m, &x, now, another)
+		}
+		k := s.of[observedField{pluralOf(r.Key), now.field}]
+		if k == nil || k.other || x.role != Controller || now.generation != m.GetGeneration() || deleted(r.Obj) {
 			continue
 		}
-		k := s.observing(pluralOf(r.Key), now.field)
-		if x.role != Controller || another {
-			k.other = true
+		if like == "" {
+			like = asIs(r.Obj, m)
 		}
-		if k.last = x.name; !slices.Contains(k.writers, x.client) {
-			k.writers = append(k.writers, x.client)
-		}
-		e := reports.Because(r, "%s writes %s = %d of %s, which is generation %d (RV %d)", x.name, now.field, now.generation, r.Key, m.GetGeneration(), r.RV)
-		if s.said[m.GetUID()] == nil {
-			s.said[m.GetUID()] = map[string]reports.Evidence{}
-		}
-		s.said[m.GetUID()][now.field] = e
-		if now.generation != m.GetGeneration() {
-			continue
-		}
-		if k.current = true; !deleted(r.Obj) {
-			if like == "" {
-				like = asIs(r.Obj, m)
+		if _, is := k.seen[like]; !is {
+			k.seen[like] = reports.Because(r, "%s writes %s, which is generation %d, and leaves %s at that (RV %d)", x.name, r.Key, m.GetGeneration(), now.field, r.RV)
+			if e := s.said[m.GetUID()][now.field]; e.Step == r.Step {
+				k.seen[like] = e
 			}
-			k.seen[like] = e
 		}
 	}
 	return nil
+}
+
+// wrote notes that a field has changed.
+func (s *generations) wrote(r *sim.Record, m metav1.Object, x *write, now observation, another bool) {
+	k := s.observing(pluralOf(r.Key), now.field)
+	k.other = k.other || x.role != Controller || another
+	k.current = k.current || now.generation == m.GetGeneration()
+	if k.last = x.name; !slices.Contains(k.writers, x.client) {
+		k.writers = append(k.writers, x.client)
+	}
+	if s.said[m.GetUID()] == nil {
+		s.said[m.GetUID()] = map[string]reports.Evidence{}
+	}
+	s.said[m.GetUID()][now.field] = reports.Because(r, "%s writes %s = %d of %s, which is generation %d (RV %d)", x.name, now.field, now.generation, r.Key, m.GetGeneration(), r.RV)
 }
 
 // observing returns what is known of a field of a kind.
