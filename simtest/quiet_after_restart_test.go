@@ -45,6 +45,41 @@ func TestQuietAfterRestart(t *testing.T) {
 	}
 }
 
+// What has a finalizer is not gone with its deletion, which is one all the same.
+func TestQuietAfterRestartKnowsDeletions(t *testing.T) {
+	o := simtest.Options{Mix: "none", CrashProbability: 1e-9, Seeds: 1, Properties: simtest.WellBehaved()}
+	found := simtest.Find(t, o, func(env *simtest.Env) {
+		env.Go("sweeper", func(ctx context.Context) error { // it looks when it starts
+			client, err := kubernetes.NewForConfig(env.RESTConfig("sweeper"))
+			if err != nil {
+				return err
+			}
+			maps, err := client.CoreV1().ConfigMaps("default").List(ctx, metav1.ListOptions{})
+			if err != nil {
+				return err
+			}
+			for _, m := range maps.Items {
+				if m.DeletionTimestamp == nil {
+					if err := client.CoreV1().ConfigMaps("default").Delete(ctx, m.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &m.UID}}); err != nil {
+						return err
+					}
+				}
+			}
+			<-ctx.Done()
+			return nil
+		})
+		env.Advance(time.Minute)
+		m := configMap("m", "")
+		m.Finalizers = []string{"example.com/kept"}
+		env.Create(m)
+		env.Advance(time.Minute)
+	})
+	if found == nil || found.Property != simtest.QuietAfterRestart {
+		t.Fatalf("found %v", found)
+	}
+	wantIn(t, found.Text, "sweeper deletes configmaps default/m only once it is restarted")
+}
+
 // Who writes something at each start has forgotten nothing, nor has who writes at a time of its own.
 func TestQuietAfterRestartSpares(t *testing.T) {
 	only := slices.DeleteFunc(simtest.WellBehaved(), func(p simtest.Property) bool { return p.Name != simtest.QuietAfterRestart })

@@ -107,10 +107,10 @@ func (s *causes) heard(key string, client sim.ActorID) (e reports.Evidence, is b
 
 // does says what a write does, "" if that is nothing but to set times and numbers, which may differ whenever somebody looks.
 func does(r *sim.Record) string {
-	switch r.Detail {
-	case "ADDED":
+	switch {
+	case r.Detail == "ADDED":
 		return "creates " + r.Key
-	case "DELETED":
+	case r.Detail == "DELETED" || deleted(r.Obj) && !deleted(r.Old): // what has finalizers, or a grace period, is still there
 		return "deletes " + r.Key
 	}
 	for _, c := range changes(r.Old, r.Obj) {
