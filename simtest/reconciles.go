@@ -3,10 +3,12 @@ package simtest
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
 	"github.com/informersim/informersim/simtest/internal/wire"
@@ -72,8 +74,8 @@ func outcomeOf(err error) string {
 // Logger returns a logger for controller-runtime, or another user of logr. What it is told is logged like everything that is logged with klog: it is
 // printed with a failure. What controller-runtime, from v0.15 on, logs at the beginning and the end of each reconcile also gets into the trace, whatever
 // klog's -v is, as by [Env.Reconciling]; what is sent with the context that the reconcile was given is then told as its, too, whatever goroutine sends it.
-// A number at the end of a controller's name is left out: that is how one makes it another in each run. The
-// logger serves any number of runs, one after the other:
+// A number at the end of a controller's name is left out: that is how one makes it another in each run. A controller with a LogConstructor of its own goes by what
+// its loggers are called (WithName), and its object by the last of their values that is the name of one. The logger serves any number of runs, one after the other:
 //
 //	func TestMain(m *testing.M) {
 //		ctrl.SetLogger(simtest.Logger())
@@ -96,6 +98,10 @@ type sink struct {
 	w     *world // the run in which it got its first value, nil before
 	// The values by which controller-runtime names a reconcile.
 	controller, group, kind, namespace, name, id string
+	// Where the program names it in its own way (LogConstructor), controller-runtime adds only the id: what the logger is called, and the last value before it that
+	// names an object, with its key.
+	called, key string
+	named       types.NamespacedName
 }
 
 // controller-runtime logs the beginning and the end of a reconcile at this level, but for errors.
@@ -162,6 +168,10 @@ func (s *sink) WithValues(values ...any) klog.LogSink {
 		}[values[n]]
 		if into != nil {
 			*into = fmt.Sprint(values[n+1])
+		} else if key, is := values[n].(string); is && c.id == "" { // what comes later is what the reconcile says
+			if of, is := namedBy(values[n+1]); is {
+				c.key, c.named = key, of
+			}
 		}
 	}
 	c.inner = s.inner.WithValues(values...)
@@ -172,7 +182,26 @@ func (s *sink) WithValues(values ...any) klog.LogSink {
 func (s *sink) WithName(name string) klog.LogSink {
 	c := *s
 	c.inner = s.inner.WithName(name)
+	c.called = strings.TrimPrefix(s.called+"."+name, ".")
 	return &c
+}
+
+// namedBy returns the object that a value names: a name, a reference of klog's, or a request of controller-runtime's.
+func namedBy(value any) (of types.NamespacedName, is bool) {
+	v := reflect.Indirect(reflect.ValueOf(value))
+	if v.Kind() != reflect.Struct {
+		return of, false
+	}
+	if f := v.FieldByName("NamespacedName"); f.IsValid() {
+		v = f
+	}
+	switch x := v.Interface().(type) {
+	case types.NamespacedName:
+		of = x
+	case klog.ObjectRef:
+		of = types.NamespacedName{Namespace: x.Namespace, Name: x.Name}
+	}
+	return of, of.Name != ""
 }
 
 // WithCallDepth implements logr.CallDepthLogSink.
@@ -186,26 +215,31 @@ func (s *sink) WithCallDepth(depth int) klog.LogSink {
 
 // reconciles reports whether this is a logger of a reconcile in the current run: one of an earlier run belongs to a goroutine that was left behind.
 func (s *sink) reconciles() bool {
-	return s.id != "" && s.controller != "" && s.w != nil && s.w == logged.Load()
+	return s.id != "" && (s.controller != "" || s.called != "" && s.key != "") && s.w != nil && s.w == logged.Load()
 }
 
-// object is the key of what is reconciled, without its resource.
-func (s *sink) object() string { return strings.TrimPrefix(s.namespace+"/"+s.name, "/") }
+// object is the kind of what is reconciled, "" for none, and its key without its resource.
+func (s *sink) object() (kind, name string) {
+	if s.controller == "" || s.name == "" && s.key != "" {
+		return cmp.Or(s.kind, s.key), strings.TrimPrefix(s.named.String(), "/")
+	}
+	return s.kind, strings.TrimPrefix(s.namespace+"/"+s.name, "/")
+}
 
 // lasting is the controller's name without a number at its end. From v0.19 on, controller-runtime wants another name for each controller that there
 // ever was in a process, and two runs of a seed are to be the same.
 func (s *sink) lasting() string {
-	name := strings.ReplaceAll(s.controller, "/", "-")
+	name := strings.ReplaceAll(cmp.Or(s.controller, s.called), "/", "-")
 	return cmp.Or(strings.TrimRight(strings.TrimRight(name, "0123456789"), "-_."), name)
 }
 
 // begins tells of the reconcile that a logger is of.
 func (w *world) begins(s *sink) {
-	key := s.object()
-	if s.kind == "" {
+	kind, key := s.object()
+	if kind == "" {
 		key = "object " + key // of a controller for no kind
 	}
-	id, end := w.reconciling(s.lasting(), s.group, s.kind, key)
+	id, end := w.reconciling(s.lasting(), s.group, kind, key)
 	w.begun.name(s.id, logging{id, end})
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 
@@ -77,6 +78,34 @@ func TestReconcilesAreReported(t *testing.T) {
 	}
 	wantIn(t, string(page), "reconciles configmaps default/a: no luck", "reconciles configmaps default/a, and has not returned", "3 reconciles",
 		`<span class="actor">mine/0</span> <span class="text">updates configmaps default/a at rv=`, `<span class="dim">by mine/0, for configmaps default/a</span></td><td class="ok">`, `by mine/0, for configmaps default/a</span>`)
+}
+
+// A program whose loggers name what they reconcile in another way than controller-runtime's (LogConstructor) is understood by the id that each reconcile has all
+// the same: the controller is what the logger is called, the object the last value before the id that names one, and its kind that value's key.
+func TestReconcilesOfOtherLoggersAreReported(t *testing.T) {
+	type request struct{ types.NamespacedName } // controller-runtime's
+	of := types.NamespacedName{Namespace: "default", Name: "a"}
+	for name, value := range map[string]any{"a name": of, "a reference": klog.KRef("default", "a"), "a request": request{of}, "a request's address": &request{of}} {
+		t.Run(name, func(t *testing.T) {
+			logger := simtest.Logger().WithName("controllers").WithName("Web")
+			found := simtest.Find(t, simtest.Options{Seeds: 1, Mix: "none", Shrink: -1}, func(env *simtest.Env) {
+				env.Create(configMap("a", "0"))
+				env.Go("p", func(ctx context.Context) error {
+					logger := logger.WithValues("shard", klog.KRef("", "b"), "configMap", value).WithValues("reconcileID", "1", "other", klog.KRef("default", "b"))
+					logger.V(5).Info("Reconciling")
+					logger.Error(errors.New("no luck"), "Reconciler error")
+					<-ctx.Done()
+					return nil
+				})
+				env.Advance(time.Minute)
+				env.Eventually("configmaps default/a is well", time.Minute, func() error { return errors.New("default/a is not") })
+			})
+			if found == nil {
+				t.Fatal("nothing is found")
+			}
+			wantIn(t, found.Text, "controllers.Web/0 has reconciled configmaps default/a: no luck")
+		})
+	}
 }
 
 // A reconcile of nobody or of nothing is refused.

@@ -3,6 +3,7 @@ package world
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -78,10 +79,17 @@ func (r *reconciles) keyOf(group, kind, key string) string {
 	if kind == "" {
 		return key
 	}
+	plurals := map[string]bool{}
 	for _, served := range r.w.mapper.registry.All() {
 		if served.Group == group && served.Kind == kind {
 			return served.Plural + " " + key
 		}
+		if group == "" && strings.EqualFold(served.Kind, kind) { // a logger of the program's own says no group, and "rayCluster"
+			plurals[served.Plural] = true
+		}
+	}
+	if len(plurals) == 1 {
+		kind = slices.Collect(maps.Keys(plurals))[0] // order: there is one
 	}
 	return strings.ToLower(kind) + " " + key
 }
