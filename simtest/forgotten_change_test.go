@@ -91,6 +91,48 @@ func TestNoForgottenChangeNamesTheLaterChange(t *testing.T) {
 	wantIn(t, found.Text, "the last change from outside since levels has last written it: workload commits DELETED of configmaps default/level")
 }
 
+// What a controller has tried in vain it had reasons for by then: a change that came later is not what it has forgotten.
+func TestNoForgottenChangeNamesWhatWasTried(t *testing.T) {
+	only := slices.DeleteFunc(simtest.WellBehaved(), func(p simtest.Property) bool { return p.Name != simtest.NoForgottenChange })
+	found := simtest.Find(t, simtest.Options{Seeds: 1, Mix: "none", Shrink: -1, Properties: only}, func(env *simtest.Env) {
+		env.Go("levels", func(ctx context.Context) error {
+			queue, shutDown, err := newMapQueueIn(ctx, env.RESTConfig("levels"), "default", false)
+			if err != nil {
+				return err
+			}
+			defer shutDown()
+			queue.factory.WaitForCacheSync(ctx.Done())
+			secrets := queue.client.CoreV1().Secrets("default")
+			work(queue, func(key string) error {
+				obj, is, _ := queue.maps.GetIndexer().GetByKey("default/level")
+				if !is || key != "default/level" {
+					return nil
+				}
+				s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"level": obj.(*corev1.ConfigMap).Data["v"]}}}
+				if _, err := secrets.Update(ctx, s, metav1.UpdateOptions{}); !apierrors.IsNotFound(err) {
+					return nil // what has failed is not tried again
+				}
+				_, err := secrets.Create(ctx, s, metav1.CreateOptions{})
+				return err
+			})
+			return nil
+		})
+		level := configMap("level", "low")
+		env.Create(level, configMap("a", ""))
+		env.Advance(time.Minute)
+		env.Inject(fault.Fault{Kind: fault.Write503, Target: "levels", Resource: "secrets"})
+		env.Mutate(level, func() { level.Data["v"] = "high" })
+		env.Advance(time.Minute)
+		env.Create(configMap("later", ""))
+		env.Advance(time.Minute)
+	})
+	if found == nil || found.Property != simtest.NoForgottenChange {
+		t.Fatalf("found %v", found)
+	}
+	wantIn(t, found.Text, "the last change from outside since levels has last written it, and before it tried to: workload commits MODIFIED of configmaps default/level",
+		"levels had tried it, and was told: 503")
+}
+
 // One that forgets nothing keeps all properties, also while it makes something by the clock.
 func TestNoForgottenChangeSpares(t *testing.T) {
 	for name, c := range map[string]mirroring{"with a cache": {watches: true}, "without": {}, "by the clock": {watches: true, ensures: "backup"}} {

@@ -1,6 +1,8 @@
 package wellbehaved
 
 import (
+	"cmp"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -44,9 +46,9 @@ func (s *causes) committed(r *sim.Record, x *write) {
 	}
 }
 
-// because returns the change that a write most likely answers, and how its sender was told of that.
-func (s *causes) because(r *sim.Record, x *write) (all []reports.Evidence) {
-	if c, is := s.cause(r, x); is {
+// because returns the change that a write most likely answers, and how its sender was told of that. It may have tried the write before, in vain: tried is the step, 0 for none.
+func (s *causes) because(r *sim.Record, x *write, tried uint64) (all []reports.Evidence) {
+	if c, is := s.cause(r, x, tried); is {
 		all = append(all, c.Evidence)
 		if e, is := s.heard(c.key, x.client); is {
 			all = append(all, e)
@@ -56,8 +58,9 @@ func (s *causes) because(r *sim.Record, x *write) (all []reports.Evidence) {
 }
 
 // cause returns the last change from outside of what an object belongs to by its controlling owner, or of what has its name, itself included. A controller that was told of that, and has written the
-// object since, has answered to it: then the last change of anything else that it was told of afterwards is more likely the one, first of all of what the object refers to.
-func (s *causes) cause(r *sim.Record, x *write) (outside, bool) {
+// object since, has answered to it: then the last change of anything else that it was told of afterwards is more likely the one, first of all of what the object refers to. If
+// it has tried the write since, it had its reason by then, if there is one.
+func (s *causes) cause(r *sim.Record, x *write, tried uint64) (outside, bool) {
 	object := r.Key[strings.Index(r.Key, " ")+1:]
 	e, is := s.changed[object]
 	if m := meta(r.Obj); m != nil {
@@ -69,21 +72,32 @@ func (s *causes) cause(r *sim.Record, x *write) (outside, bool) {
 	}
 	why, wrote := "the last change of it from outside", s.wrote[cached{x.client, r.Key}]
 	if told, has := s.heard(e.key, x.client); is && has && told.Step <= wrote { // what answers at once is sent in the step that tells
-		var later outside
-		named, values := false, valuesOf(r)
-		for _, c := range s.changed { // order: what the object names counts most, then the last one, and of those of one step the last key
-			_, has := s.heard(c.key, x.client)
-			names := values[c.key[strings.LastIndexAny(c.key, " /")+1:]]
-			if has && c.Step > max(wrote, e.Step) && (names && !named || names == named && (c.Step > later.Step || c.Step == later.Step && c.key > later.key)) {
-				later, named = c, names
-			}
+		since := "the last change from outside since " + x.name + " has last written it"
+		later := s.later(r, x.client, max(wrote, e.Step), cmp.Or(tried, math.MaxUint64))
+		if tried != 0 && later.key != "" {
+			since += ", and before it tried to"
+		} else if tried != 0 {
+			later = s.later(r, x.client, max(wrote, e.Step), math.MaxUint64)
 		}
 		if later.key != "" {
-			e, why = later, "the last change from outside since "+x.name+" has last written it"
+			e, why = later, since
 		}
 	}
 	e.Text = why + ": " + e.Text
 	return e, is
+}
+
+// later returns the last change from outside after a step of which a client was told by another one, first of all of what an object refers to; one without a key if there is none.
+func (s *causes) later(r *sim.Record, client sim.ActorID, after, by uint64) (later outside) {
+	named, values := false, valuesOf(r)
+	for _, c := range s.changed { // order: what the object names counts most, then the last one, and of those of one step the last key
+		told, has := s.heard(c.key, client)
+		names := values[c.key[strings.LastIndexAny(c.key, " /")+1:]]
+		if has && told.Step <= by && c.Step > after && (names && !named || names == named && (c.Step > later.Step || c.Step == later.Step && c.key > later.key)) {
+			later, named = c, names
+		}
+	}
+	return later
 }
 
 // valuesOf returns what the fields of an object had as values before a change and have after it. What refers to another object has its name.

@@ -36,7 +36,7 @@ func noForgottenChange(o *Options) property.Property {
 		New: func() property.Checker {
 			s := &overlooked{
 				o: o, underWay: newUnderWay[planned](o.Reconciles), due: map[way]time.Duration{}, causes: newCauses(), known: map[followed]int64{}, newest: map[string]int64{},
-				active: map[sim.ActorID]time.Duration{}, told: map[sim.ActorID]reports.Evidence{}, writes: map[sentBy]string{}, failed: map[string]reports.Evidence{}, late: map[sim.ActorID]bool{},
+				active: map[sim.ActorID]time.Duration{}, told: map[sim.ActorID]reports.Evidence{}, writes: map[sentBy]writing{}, failed: map[string]refused{}, late: map[sim.ActorID]bool{},
 				had: map[cached]kinds.UID{}, gone: map[string]ended{},
 			}
 			return property.Checker{Record: s.record, End: s.end}
@@ -63,8 +63,8 @@ type overlooked struct {
 	newest map[string]int64                 // the last revision of a resource, by plural
 	active map[sim.ActorID]time.Duration    // when a client has last written, or its process has begun
 	told   map[sim.ActorID]reports.Evidence // the last that a client was told since its watches ended
-	writes map[sentBy]string                // in flight: "secrets create default/a"
-	failed map[string]reports.Evidence      // the last answer to one, if that was an error
+	writes map[sentBy]writing               // in flight
+	failed map[string]refused               // the last answer to one, if that was an error
 	late   map[sim.ActorID]bool             // who had not been told of everything then
 	had    map[cached]kinds.UID             // which object of a name a client has been told of last
 	gone   map[string]ended                 // the last object of a key that was deleted
@@ -73,6 +73,18 @@ type overlooked struct {
 	over   bool                             // somebody has written since then
 	found  *reports.Violation
 	doubt  *doubtful
+}
+
+// writing is a write that was sent: "secrets create default/a", and in which step.
+type writing struct {
+	what string
+	step uint64
+}
+
+// refused is an answer to one that is an error, and the step in which that was sent.
+type refused struct {
+	reports.Evidence
+	sent uint64
 }
 
 // doubtful is a count that a controller has changed only since its informers list anew: of what there is, if it stays as it is when they do so once more, and of how often it has looked, if not.
@@ -106,14 +118,14 @@ func (s *overlooked) record(w property.World, r *sim.Record) *reports.Violation 
 	switch r.Kind {
 	case fakeapiserver.KindRequest:
 		if r.Obj == nil {
-			s.writes[sentBy{r.Actor, r.N}] = r.Key + " " + r.Detail
+			s.writes[sentBy{r.Actor, r.N}] = writing{r.Key + " " + r.Detail, r.Step}
 		}
 	case fakeapiserver.KindResponse:
 		at := sentBy{r.Actor, r.N}
-		if q := s.writes[at]; !strings.HasPrefix(r.Detail, "2") && q != "" {
-			s.failed[q] = reports.Because(r, "%s had tried it, and was told: %s", clientName(w, r.Actor), r.Detail)
+		if q := s.writes[at]; !strings.HasPrefix(r.Detail, "2") && q.what != "" {
+			s.failed[q.what] = refused{reports.Because(r, "%s had tried it, and was told: %s", clientName(w, r.Actor), r.Detail), q.step}
 		} else {
-			delete(s.failed, q)
+			delete(s.failed, q.what)
 		}
 		delete(s.writes, at)
 	case fakeapiserver.KindCommit:
@@ -232,9 +244,10 @@ func (s *overlooked) violation(r *sim.Record, x *write, what string, told report
 	v := &reports.Violation{Key: strings.Clone(r.Key), Message: fmt.Sprintf(
 		"%s %s only when its informers have listed anew, since the run has ended their watches: it had been told of everything, and nobody had changed anything for %v. It has overlooked a change, or given up after a failure",
 		x.name, what, span(observed-max(calm, s.last)))}
-	v.Because = s.because(r, x)
-	if e, is := s.failed[s.writes[sentBy{x.client, x.number}]]; is {
-		v.Because = append(v.Because, e)
+	tried, is := s.failed[s.writes[sentBy{x.client, x.number}].what]
+	v.Because = s.because(r, x, tried.sent)
+	if is {
+		v.Because = append(v.Because, tried.Evidence)
 	}
 	v.Because = append(v.Because, told, reports.Evidence{Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s sends %s %s", x.name, x.request.Method, x.request.Path)},
 		reports.Because(r, "%s is %s (RV %d)", r.Key, r.Detail, r.RV))
