@@ -64,6 +64,7 @@ func delayingQueues(c *check) {
 	c.passedOn()
 	c.delayingTimers()
 	c.shortest()
+	c.flooded()
 }
 
 // gated is a work queue whose first key has to wait.
@@ -110,6 +111,46 @@ func (c *check) overdue() {
 	now.Step(6*time.Second - at)
 	c.quiesce()
 	c.ready(q, due, 6*time.Second)
+	q.ShutDown()
+	c.quiesce()
+}
+
+// flooded adds more keys to a delaying queue that is busy than it takes before it looks at them. Whoever adds them may have to wait, but none is lost; and nobody
+// waits for a queue that is shut down.
+func (c *check) flooded() {
+	const many = 1100
+	now := clocktesting.NewFakeClock(time.Unix(1000, 0))
+	under := &gated{TypedInterface: workqueue.NewTyped[string](), came: make(chan struct{}), enters: make(chan struct{})}
+	q := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Clock: now, Queue: under})
+	q.AddAfter("first", time.Second)
+	c.quiesce()
+	now.Step(time.Second)
+	if !c.comes("the addition of a key that is due", under.came) {
+		q.ShutDown()
+		return
+	}
+	shuts := c.IntN(4) == 0
+	_, still := c.waits(func() {
+		for n := range many {
+			q.AddAfter(fmt.Sprint("k", n), time.Second)
+		}
+	}, func() {
+		if shuts {
+			q.ShutDown()
+		} else {
+			close(under.enters)
+		}
+	})
+	if shuts {
+		c.is("whether somebody still waits who adds to a busy queue that was shut down", false, still)
+		close(under.enters)
+		c.quiesce()
+		return
+	}
+	c.is("whether somebody still waits who added to a queue that was busy", false, still)
+	now.Step(time.Second)
+	c.quiesce()
+	c.is(fmt.Sprintf("how many keys of %d are ready that were added to a busy queue", 1+many), 1+many, q.Len())
 	q.ShutDown()
 	c.quiesce()
 }

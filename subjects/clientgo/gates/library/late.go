@@ -240,12 +240,14 @@ func (c *check) crowded() {
 }
 
 // unchanged is a list that finds objects as the store has them. Handlers are told all the same, until somebody asks which of them are due for a resync
-// (I75, I76). What is gone is told before what is new, except by a DeltaFIFO.
+// (I75, I76). What is gone is told before what is new, except by a DeltaFIFO. The list may have an older object than the store, as that of a server that was
+// restored; it is right all the same.
 func (c *check) unchanged() {
 	from := newSource(object("ns1/b", 3), object("ns1/a", 1), object("c", 2))
 	inf := cache.NewSharedIndexInformer(from, &metav1.PartialObjectMetadata{}, time.Duration(c.IntN(2))*time.Hour, cache.Indexers{})
-	for _, key := range []string{"ns1/a", "c", "ns2/a"} {
-		c.no("Add", inf.GetStore().Add(object(key, 1)))
+	had := 1 + 2*c.IntN(2)
+	for _, obj := range []any{object("ns1/a", 1), object("c", had), object("ns2/a", 1)} {
+		c.no("Add", inf.GetStore().Add(obj))
 	}
 	var told [2]notes
 	for n := range told {
@@ -259,14 +261,15 @@ func (c *check) unchanged() {
 	ctx, cancel := context.WithCancel(context.Background())
 	go inf.RunWithContext(ctx)
 	c.quiesce()
-	want := []string{"delete ns2/a", "add ns1/b@3", "update ns1/a@1 ns1/a@1", "update c@1 c@2"}
+	want := []string{"delete ns2/a", "add ns1/b@3", "update ns1/a@1 ns1/a@1", fmt.Sprintf("update c@%d c@2", had)}
 	for n := range told {
 		got := told[n].all()
 		if !features.FeatureGates().Enabled(features.InOrderInformers) {
 			want, got = sorted(want), sorted(got)
 		}
-		c.is("what handlers are told of a list of which the store has two objects, one of them older, and another one that is gone", want, got)
+		c.is("what handlers are told of a list of which the store has two objects, one of them at another revision, and another one that is gone", want, got)
 	}
+	c.is("what the store has after that list", []string{"c@2", "ns1/a@1", "ns1/b@3"}, texts(inf.GetStore().List()))
 	cancel()
 	c.quiesce()
 }

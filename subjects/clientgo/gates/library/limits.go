@@ -143,11 +143,13 @@ const mostOfDefaults = 1000 * time.Second
 
 // extremes are a key that fails for so long that its delay is in no number, and more keys than the default limiter's bucket has tokens for.
 func (c *check) extremes(exponential workqueue.TypedRateLimiter[string], longest time.Duration) {
-	for n := range 80 {
+	const times = 80
+	for n := range times {
 		if got := exponential.When("a"); n > 20 {
 			c.is(fmt.Sprintf("When of the ItemExponentialFailureRateLimiter after %d failures", n), longest, got)
 		}
 	}
+	c.is(fmt.Sprintf("NumRequeues of the ItemExponentialFailureRateLimiter after %d failures", times), times, exponential.NumRequeues("a"))
 	item, of := workqueue.DefaultTypedItemBasedRateLimiter[string](), workqueue.DefaultTypedControllerRateLimiter[string]()
 	for n := range 24 {
 		want := min(mostOfDefaults, time.Millisecond<<n)

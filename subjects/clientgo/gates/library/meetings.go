@@ -35,6 +35,7 @@ func (c *check) meetings() {
 		c.poppedWhenResynced()
 		c.finishedWhenSynced()
 		c.askedTogether()
+		c.readWhenChanged()
 	}
 	for range 4 {
 		c.addedWhenStarted()
@@ -249,6 +250,27 @@ func (c *check) finishedWhenSynced() {
 		single.Finished()
 	})
 	c.is("HasSynced of a SingleFileTracker whose upstream synced while the last was finished", true, single.HasSynced())
+}
+
+// readWhenChanged reads an index while the only object that is under a value leaves it. It is there, as it was, or it is not there.
+func (c *check) readWhenChanged() {
+	s, obj := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{"revision": func(obj any) ([]string, error) {
+		return []string{obj.(*metav1.PartialObjectMetadata).ResourceVersion}, nil
+	}}), object("c", 1)
+	c.no("Add", s.Add(obj))
+	name, read := "ByIndex", func() ([]any, error) { return s.ByIndex("revision", "1") }
+	if c.IntN(2) == 0 {
+		name, read = "Index", func() ([]any, error) { return s.Index("revision", obj) }
+	}
+	leaves := func() error { return s.Update(object("c", 2)) }
+	if c.IntN(2) == 0 {
+		leaves = func() error { return s.Delete(obj) }
+	}
+	var got []any
+	var err error
+	c.together(func() { got, err = read() }, func() { c.no("a change of an Indexer", leaves()) })
+	c.no(name, err)
+	c.is("whether "+name+" gives nothing but what is under a value that an object leaves meanwhile", true, len(got) == 0 || len(got) == 1 && got[0] == any(obj))
 }
 
 // either makes one of the queues of informers that know their store.

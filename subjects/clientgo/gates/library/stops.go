@@ -17,15 +17,17 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
-// stoppedInList is a server that answers a list when the reflector has been stopped. It is asked for no watch.
+// stoppedInList is a server that answers a list when the reflector has been stopped. It is asked for no watch, and the store has what it had.
 func (t *trouble) stoppedInList() func() {
 	t.from.answers = make(chan struct{})
+	t.no("Add", t.s.Add(object("c", 1)))
 	return func() {
 		t.stop()
 		t.quiesce()
 		close(t.from.answers)
 		t.quiesce()
 		t.requests("of a reflector that was stopped while it listed", 1, 0)
+		t.is("what the store of a reflector has that was stopped while it listed", []string{"c@1"}, texts(t.s.List()))
 	}
 }
 
