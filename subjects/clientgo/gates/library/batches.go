@@ -80,6 +80,7 @@ func batches(c *check) {
 	c.nothing()
 	c.goesOnUnindexed()
 	c.keepsKnown()
+	c.manyIndices()
 	c.unversionedLast()
 }
 

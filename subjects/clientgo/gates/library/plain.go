@@ -113,6 +113,7 @@ func plainInformers(c *check) {
 	told.s = s
 	c.inside("the resync period of an informer that is not shared", period, control, "config", "FullResyncPeriod")
 	c.plainPeriods()
+	c.someFunctions()
 
 	for _, key := range []string{"ns1/a", "c"}[c.IntN(3):] { // what the store has before, of which the list has ns1/a
 		told.told[key] = object(key, 0)
