@@ -240,6 +240,7 @@ func waiters(c *check) {
 
 	c.ends()
 	c.meetings()
+	c.manyKeys()
 }
 
 // ends has several wait for the keys of a work queue that is shut down.

@@ -208,6 +208,7 @@ func (c *check) removedEarly() {
 	cancel()
 	c.quiesce()
 	c.unchanged()
+	c.manyHandlers()
 	if c.IntN(8) == 0 {
 		c.crowded()
 	}

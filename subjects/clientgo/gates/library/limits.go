@@ -136,6 +136,7 @@ func limiters(c *check) {
 	c.urlBackoffs()
 	c.throttles()
 	c.extremes(exponential(), slow)
+	c.manyLimiters()
 }
 
 // mostOfDefaults is the longest delay of the limiters that client-go proposes.

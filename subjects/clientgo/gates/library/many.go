@@ -2,9 +2,11 @@ package library
 
 import (
 	"fmt"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
 )
 
 // manyIndices adds one index after another to an indexer that changes meanwhile. All of them have what it holds.
@@ -91,5 +93,77 @@ func (c *check) someFunctions() {
 		tell("ResourceEventHandlerDetailedFuncs", want, detailed)
 		tellTyped("TypedResourceEventHandlerFuncs", wantPlain, typed)
 		tellTyped("TypedResourceEventHandlerDetailedFuncs", want, typedDetailed)
+	}
+}
+
+// manyHandlers are all told of what happens, as each would be alone.
+func (c *check) manyHandlers() {
+	const handlers = 12
+	from := newSource(object("ns1/a", 1))
+	inf := cache.NewSharedIndexInformer(from, &metav1.PartialObjectMetadata{}, 0, cache.Indexers{})
+	var told [handlers]notes
+	for n := range told {
+		_, err := inf.AddEventHandler(cache.ResourceEventHandlerFuncs{
+			AddFunc:    func(obj any) { told[n].add("add " + text(obj)) },
+			UpdateFunc: func(old, obj any) { told[n].add("update " + text(old) + " " + text(obj)) },
+			DeleteFunc: func(obj any) { told[n].add("delete " + text(obj)) },
+		})
+		c.no("AddEventHandler", err)
+	}
+	stop, _ := running(inf.RunWithContext)
+	c.quiesce()
+	from.watch.Modify(object("ns1/a", 6))
+	from.watch.Delete(object("ns1/a", 7))
+	c.quiesce()
+	for n := range told {
+		c.is(fmt.Sprintf("what handler number %d of %d is told", n+1, handlers), []string{"add ns1/a@1", "update ns1/a@1 ns1/a@6", "delete ns1/a@7"}, told[n].all())
+	}
+	stop()
+	c.quiesce()
+}
+
+// manyKeys are all handed out, in their order, and all once more that are added while they are worked on.
+func (c *check) manyKeys() {
+	const many = 100
+	q := workqueue.NewTyped[int]()
+	for n := range many {
+		q.Add(n)
+	}
+	for range 2 {
+		for n := range many {
+			c.is(fmt.Sprintf("how many keys of %d are ready, of which %d were handed out", many, n), many-n, q.Len())
+			if q.Len() == 0 {
+				break
+			}
+			key, _ := q.Get()
+			c.is(fmt.Sprintf("key number %d of %d", n, many), n, key)
+			q.Add(key)
+		}
+		c.is("how many keys are ready that are all worked on", 0, q.Len())
+		for n := range many {
+			q.Done(n)
+		}
+	}
+	q.ShutDown()
+}
+
+// manyLimiters have the longest delay, and the most failures, of one of them.
+func (c *check) manyLimiters() {
+	const most = 6
+	limiters := make([]workqueue.TypedRateLimiter[string], 1+c.IntN(most))
+	longest := c.IntN(len(limiters))
+	for n := range limiters {
+		limiters[n] = workqueue.NewTypedItemExponentialFailureRateLimiter[string](time.Millisecond, time.Second)
+		if n == longest {
+			limiters[n].When("a")
+		}
+	}
+	of := workqueue.NewTypedMaxOfRateLimiter(limiters...)
+	which := fmt.Sprintf(" of a MaxOfRateLimiter of %d, of which number %d has counted before", len(limiters), longest+1)
+	c.is("When"+which, 2*time.Millisecond, of.When("a"))
+	c.is("NumRequeues"+which, 2, of.NumRequeues("a"))
+	of.Forget("a")
+	for n := range limiters {
+		c.is(fmt.Sprintf("NumRequeues of number %d%s, after Forget", n+1, which), 0, limiters[n].NumRequeues("a"))
 	}
 }
