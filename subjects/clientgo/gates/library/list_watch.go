@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"time"
 
@@ -98,11 +99,16 @@ func (c *check) asks(ctx context.Context, lw *cache.ListWatch, options metav1.Li
 	judge("WatchWithContext", true, true)
 }
 
-// functions is a ListWatch that is made of functions, with a context or without.
+// functions is a ListWatch that is made of functions, with a context or without. They are called with the options of the call.
 func (c *check) functions(ctx context.Context, options metav1.ListOptions) {
 	var called []string
+	options.TimeoutSeconds = new(int64)
 	note := func(call string, o metav1.ListOptions) error {
-		called = append(called, call+" at "+o.ResourceVersion)
+		call += " at " + o.ResourceVersion
+		if !reflect.DeepEqual(o, options) {
+			call += " with other options"
+		}
+		called = append(called, call)
 		return errNoNetwork
 	}
 	plain := cache.ListWatch{
