@@ -176,7 +176,7 @@
 // These take the place of what Options say or a seed draws, for all tests that run, and leave the rest as it was. So a failure can be tried without
 // crashes, say, or with one apiserver. A failure's command has them, too.
 //
-//	-simtest.mix=M           have the faults of the built-in mix M; none for no faults (SIMTEST_MIX)
+//	-simtest.mix=M           have the faults of the built-in mix M; none for no faults but those of WellBehaved (SIMTEST_MIX)
 //	-simtest.crashes=P       crash processes with the probability P in every step; -1 for never (SIMTEST_CRASHES)
 //	-simtest.replicas=N      have N apiservers (SIMTEST_REPLICAS)
 //	-simtest.history=N       have watch caches of N events; -1 for those of a real apiserver (SIMTEST_HISTORY)
