@@ -45,39 +45,56 @@ func TestQuietAfterRestart(t *testing.T) {
 	}
 }
 
-// What has a finalizer is not gone with its deletion, which is one all the same.
+// What has a finalizer is not gone with its deletion, which is one all the same. Who notes the time at each start may have forgotten something, too.
 func TestQuietAfterRestartKnowsDeletions(t *testing.T) {
-	o := simtest.Options{Mix: "none", CrashProbability: 1e-9, Seeds: 1, Properties: simtest.WellBehaved()}
-	found := simtest.Find(t, o, func(env *simtest.Env) {
-		env.Go("sweeper", func(ctx context.Context) error { // it looks when it starts
-			client, err := kubernetes.NewForConfig(env.RESTConfig("sweeper"))
-			if err != nil {
-				return err
-			}
-			maps, err := client.CoreV1().ConfigMaps("default").List(ctx, metav1.ListOptions{})
-			if err != nil {
-				return err
-			}
-			for _, m := range maps.Items {
-				if m.DeletionTimestamp == nil {
-					if err := client.CoreV1().ConfigMaps("default").Delete(ctx, m.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &m.UID}}); err != nil {
-						return err
-					}
+	for name, noted := range map[string]bool{"a deletion": false, "after the time was noted": true} {
+		t.Run(name, func(t *testing.T) {
+			o := simtest.Options{Mix: "none", CrashProbability: 1e-9, Seeds: 1, Properties: simtest.WellBehaved()}
+			found := simtest.Find(t, o, func(env *simtest.Env) {
+				if noted {
+					env.Create(configMap("state", "")) // for the sweeper to note the time in
 				}
+				env.Go("sweeper", func(ctx context.Context) error { return sweepOnce(ctx, env, noted) })
+				env.Advance(time.Minute)
+				m := configMap("m", "")
+				m.Finalizers = []string{"example.com/kept"}
+				env.Create(m)
+				env.Advance(time.Minute)
+			})
+			if found == nil || found.Property != simtest.QuietAfterRestart {
+				t.Fatalf("found %v", found)
 			}
-			<-ctx.Done()
-			return nil
+			wantIn(t, found.Text, "sweeper deletes configmaps default/m only once it is restarted")
 		})
-		env.Advance(time.Minute)
-		m := configMap("m", "")
-		m.Finalizers = []string{"example.com/kept"}
-		env.Create(m)
-		env.Advance(time.Minute)
-	})
-	if found == nil || found.Property != simtest.QuietAfterRestart {
-		t.Fatalf("found %v", found)
 	}
-	wantIn(t, found.Text, "sweeper deletes configmaps default/m only once it is restarted")
+}
+
+// sweepOnce looks when it starts, and never again.
+func sweepOnce(ctx context.Context, env *simtest.Env, notes bool) error {
+	client, err := kubernetes.NewForConfig(env.RESTConfig("sweeper"))
+	if err != nil {
+		return err
+	}
+	maps := client.CoreV1().ConfigMaps("default")
+	if notes {
+		patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"example.com/swept-at":%q}}}`, time.Now().UTC().Format(time.RFC3339))
+		if _, err := maps.Patch(ctx, "state", "application/merge-patch+json", patch, metav1.PatchOptions{}); err != nil {
+			return err
+		}
+	}
+	all, err := maps.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for _, m := range all.Items {
+		if m.DeletionTimestamp == nil && m.Name != "state" {
+			if err := maps.Delete(ctx, m.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &m.UID}}); err != nil {
+				return err
+			}
+		}
+	}
+	<-ctx.Done()
+	return nil
 }
 
 // Who writes something at each start has forgotten nothing, nor has who writes at a time of its own.
@@ -91,6 +108,9 @@ func TestQuietAfterRestartSpares(t *testing.T) {
 	for name, run := range map[string]func(ctx context.Context, begun time.Time, client kubernetes.Interface) error{
 		"at each start": func(ctx context.Context, begun time.Time, client kubernetes.Interface) error {
 			return writes(ctx, client, "since "+time.Now().Format(time.Kitchen))
+		},
+		"the time, at each start": func(ctx context.Context, begun time.Time, client kubernetes.Interface) error {
+			return writes(ctx, client, time.Now().UTC().Format(time.RFC3339))
 		},
 		"what it makes anew": func(ctx context.Context, begun time.Time, client kubernetes.Interface) error {
 			m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "life-"}}

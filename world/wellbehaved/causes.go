@@ -137,10 +137,11 @@ func does(r *sim.Record) string {
 
 // moves reports whether a value is one that each reconcile may change, whatever has happened: a time, or a number.
 func moves(value string) bool {
-	plain := strings.Trim(value, `"`)
-	if _, err := strconv.ParseFloat(plain, 64); err == nil {
-		return true
-	}
-	_, err := time.Parse(time.RFC3339Nano, plain)
+	_, err := strconv.ParseFloat(strings.Trim(value, `"`), 64)
+	return err == nil || isTime(value)
+}
+
+func isTime(value string) bool {
+	_, err := time.Parse(time.RFC3339Nano, strings.Trim(value, `"`))
 	return err == nil
 }
