@@ -87,6 +87,7 @@ type asked struct {
 type touched struct {
 	commit Line
 	rv     int64
+	made   Line       // its creation, the last one
 	since  int64      // the revision of the first write
 	seen   []sighting // by client, in the order of their first sight
 }
@@ -135,7 +136,9 @@ func (a *aftermath) record(s *sim.TraceStep, r *sim.TraceRecord) {
 		if o.since == 0 {
 			o.since = r.RV
 		}
-		o.commit, o.rv = line, r.RV
+		if o.commit, o.rv = line, r.RV; r.Detail == "ADDED" {
+			o.made = line
+		}
 		a.deed(r.Key, r, line)
 	case "frame":
 		if r.Key != "" {
@@ -296,7 +299,7 @@ func (a *aftermath) faultSection(inForce []string) Section {
 	return s
 }
 
-// objectSection says of each object involved who wrote it last, and who has learned of that.
+// objectSection says of each object involved who wrote it last, who created it, and who has learned of the last.
 func (a *aftermath) objectSection(of Involved) Section {
 	keys := a.involved(of)
 	s := Section{Title: "the last of each object"}
@@ -311,6 +314,9 @@ func (a *aftermath) objectSection(of Involved) Section {
 			text += "never written in this run"
 		} else {
 			text += fmt.Sprintf("%s at step %d (%s), rv=%d", PlainLine(o.commit.Text), o.commit.Step, Rounded(o.commit.At), o.rv)
+			if o.made != (Line{}) && o.made != o.commit {
+				text += fmt.Sprintf("; %s at step %d (%s)", PlainLine(o.made.Text), o.made.Step, Rounded(o.made.At))
+			}
 		}
 		for _, line := range a.learned(key, o) {
 			text += "\n" + line

@@ -88,7 +88,7 @@ func TestAftermath(t *testing.T) {
 	const failed = "requests that failed\n" +
 		"  step 5            0s  conn/x       pods update default/a: 409 Conflict: no (×2, since step 4)\n" +
 		"  step 6            0s  conn/x       pods list x: 404 NotFound: no\n"
-	const a = "  pods default/a: MODIFIED by conn/x at step 2 (0s), rv=3\nconn/x was sent ADDED at step 2 (0s) (rv=1)\n"
+	const a = "  pods default/a: MODIFIED by conn/x at step 2 (0s), rv=3; ADDED by conn/x at step 1 (0s)\nconn/x was sent ADDED at step 2 (0s) (rv=1)\n"
 	const deeds = "what happened to pods default/a\n" +
 		"  step 1            0s  conn/x       commits ADDED of pods default/a at rv=1\n" +
 		"  step 2            0s  conn/x       watch 3 delivers ADDED of pods default/a at rv=1\n" +
