@@ -128,6 +128,11 @@ func (c *check) typedHandlers() {
 	inf.h.OnDelete(cache.DeletedFinalStateUnknown{Key: "ns1/a", Obj: b})
 	inf.h.OnDelete(cache.DeletedFinalStateUnknown{Key: "ns1/a"})
 	c.is("what a typed handler is told", []string{"ns1/a@1 of the list", "ns1/a@1", "ns1/a@1 ns1/a@2", "ns1/a@2", "ns1/a@2 at the end of ns1/a", "no object at the end of ns1/a"}, told)
+	told = nil
+	cache.TypedFilteringResourceEventHandler[T]{FilterFunc: func(obj T) bool { return obj == nil }, Handler: h}.OnDelete(cache.DeletedObject[T]{
+		FinalStateUnknown: &cache.DeletedFinalStateUnknown{Key: "ns1/a"},
+	})
+	c.is("what a typed handler is told of what has no object, by a filter that lets that through", []string{"no object at the end of ns1/a"}, told)
 	var empty cache.TypedResourceEventHandlerDetailedFuncs[T]
 	empty.OnAdd(a, true)
 	empty.OnUpdate(a, b)

@@ -167,3 +167,35 @@ func (c *check) manyLimiters() {
 		c.is(fmt.Sprintf("NumRequeues of number %d%s, after Forget", n+1, which), 0, limiters[n].NumRequeues("a"))
 	}
 }
+
+// manyObjects are all there under one value of an index, with their type and without.
+func (c *check) manyObjects() {
+	type T = *metav1.PartialObjectMetadata
+	const many = 30
+	x := cache.NewTypedSharedIndexInformer[T](cache.NewSharedIndexInformer(newSource(), &metav1.PartialObjectMetadata{}, 0, cache.Indexers{
+		cache.NamespaceIndex: cache.MetaNamespaceIndexFunc,
+	})).GetTypedIndexer()
+	c.no("AddTypedIndexers", x.AddTypedIndexers(cache.TypedIndexers[T]{
+		"name":     func(obj T) ([]string, error) { return []string{obj.Name}, nil },
+		"revision": func(obj T) ([]string, error) { return []string{obj.ResourceVersion}, nil },
+	}))
+	for n := range many {
+		c.no("Add", x.Add(object(fmt.Sprint("ns1/", n), 100)))
+	}
+	for index, want := range map[string][2]int{"name": {1, 0}, "revision": {0, many}} { // the order does not matter: each is right or not
+		for n, value := range []string{"7", "100"} {
+			found, err := x.IndexKeys(index, value)
+			c.no("IndexKeys", err)
+			c.is(fmt.Sprintf("how many objects the index %s has under %s, which was added with another one", index, value), want[n], len(found))
+		}
+	}
+	typed, err := x.ByTypedIndex(cache.NamespaceIndex, "ns1")
+	c.no("ByTypedIndex", err)
+	c.is(fmt.Sprintf("how many objects of %d ByTypedIndex gives", many), many, len(typed))
+	typed, err = x.TypedIndex(cache.NamespaceIndex, object("ns1/0", 100))
+	c.no("TypedIndex", err)
+	c.is(fmt.Sprintf("how many objects of %d TypedIndex gives", many), many, len(typed))
+	found, err := x.IndexKeys(cache.NamespaceIndex, "ns1")
+	c.no("IndexKeys", err)
+	c.is(fmt.Sprintf("how many keys of %d IndexKeys gives", many), many, len(found))
+}

@@ -214,6 +214,7 @@ func stores(c *check) {
 	c.listers()
 	c.renames()
 	c.indices()
+	c.manyObjects()
 }
 
 // typed compares an index with what its function makes of the model.

@@ -152,7 +152,21 @@ func (*with) WatchWithContext(context.Context, metav1.ListOptions) (watch.Interf
 	return nil, errNoNetwork
 }
 
-// wrappers give a ListerWatcher contexts, if it has none.
+// withList and withWatch are ListerWatchers of which one half has contexts.
+type (
+	withList  struct{ source }
+	withWatch struct{ source }
+)
+
+func (*withList) ListWithContext(context.Context, metav1.ListOptions) (runtime.Object, error) {
+	return nil, errNoNetwork
+}
+
+func (*withWatch) WatchWithContext(context.Context, metav1.ListOptions) (watch.Interface, error) {
+	return nil, errNoNetwork
+}
+
+// wrappers give a ListerWatcher contexts, if it has none, or only for one half.
 func (c *check) wrappers() {
 	ctx, options := context.Background(), metav1.ListOptions{ResourceVersion: fmt.Sprint(c.IntN(9))}
 	plain := &source{list: &metav1.PartialObjectMetadataList{}, watch: watch.NewFakeWithChanSize(1, false)}
@@ -172,6 +186,13 @@ func (c *check) wrappers() {
 	_, err = cache.ToWatcherWithContext(own).WatchWithContext(ctx, options)
 	c.is("whether ToWatcherWithContext keeps what has a context", true, err == errNoNetwork)
 	c.is("whether ToListerWatcherWithContext keeps what has a context", true, cache.ToListerWatcherWithContext(own) == cache.ListerWatcherWithContext(own))
+	for half, of := range map[string]cache.ListerWatcher{"list": &withList{*plain}, "watch": &withWatch{*plain}} { // the order does not matter: each is right or not
+		both := cache.ToListerWatcherWithContext(of)
+		_, err := both.ListWithContext(ctx, options)
+		c.is("whether ToListerWatcherWithContext keeps the list of what has a context for the "+half, half == "list", err == errNoNetwork)
+		_, err = both.WatchWithContext(ctx, options)
+		c.is("whether ToListerWatcherWithContext keeps the watch of what has a context for the "+half, half == "watch", err == errNoNetwork)
+	}
 }
 
 // fakes are stores that client-go has for tests.

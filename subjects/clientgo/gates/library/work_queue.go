@@ -84,6 +84,17 @@ func drains(c *check) {
 	c.drainsTwice()
 	c.untaken()
 	c.leftOver()
+	c.drainedAfterShutDown()
+}
+
+// drainedAfterShutDown has somebody wait for a queue to drain that was shut down before.
+func (c *check) drainedAfterShutDown() {
+	q := workqueue.NewTyped[string]()
+	q.Add("a")
+	key, _ := q.Get()
+	q.ShutDown()
+	before, after := c.waits(q.ShutDownWithDrain, func() { q.Done(key) })
+	c.is("whether somebody waits for a queue to drain that was shut down before, until it has, and then", [2]bool{true, false}, [2]bool{before, after})
 }
 
 // works adds a key, takes one, or is done with one.
