@@ -406,7 +406,7 @@ func (c *check) watchesStore() {
 	c.synced()
 }
 
-// leaving is a source whose watch takes a second to stop.
+// leaving is a source whose watch takes a second to stop. It is left, too, before anybody watches: who has what it needs in a list may leave before that.
 type leaving struct {
 	*source
 	left bool
@@ -414,6 +414,7 @@ type leaving struct {
 
 // Watch implements cache.ListerWatcher.
 func (s *leaving) Watch(o metav1.ListOptions) (watch.Interface, error) {
+	s.left = false
 	w, err := s.source.Watch(o)
 	return &leavingWatch{w, s}, err
 }
@@ -433,7 +434,7 @@ func (w *leavingWatch) Stop() {
 
 // synced waits for the second of three objects of a list, and for a deletion.
 func (c *check) synced() {
-	from := &leaving{source: newSource(object("ns1/a", 1), object("ns1/b", 2), object("c", 3))}
+	from := &leaving{left: true, source: newSource(object("ns1/a", 1), object("ns1/b", 2), object("c", 3))}
 	var last *watch.Event
 	var err error
 	var left bool
@@ -476,7 +477,7 @@ func (c *check) unsynced() {
 
 // precondition asks for an event only if what the store has is not enough. It looks for what the store has ten times a second.
 func (c *check) precondition() {
-	from, listed, enough := &leaving{source: newSource(object("ns1/a", 1), object("c", 2))}, []string(nil), c.IntN(2) == 0
+	from, listed, enough := &leaving{left: true, source: newSource(object("ns1/a", 1), object("c", 2))}, []string(nil), c.IntN(2) == 0
 	broken := []error{nil, nil, errors.New("it is broken")}[c.IntN(3)]
 	var last *watch.Event
 	var err error
