@@ -182,12 +182,13 @@ func (c *check) manyObjects() {
 	for n := range many {
 		c.no("Add", x.Add(object(fmt.Sprint("ns1/", n), 100)))
 	}
-	for index, want := range map[string][2]int{"name": {1, 0}, "revision": {0, many}} { // the order does not matter: each is right or not
-		for n, value := range []string{"7", "100"} {
-			found, err := x.IndexKeys(index, value)
-			c.no("IndexKeys", err)
-			c.is(fmt.Sprintf("how many objects the index %s has under %s, which was added with another one", index, value), want[n], len(found))
-		}
+	for _, of := range []struct {
+		index, value string
+		want         int
+	}{{"name", "7", 1}, {"name", "100", 0}, {"revision", "7", 0}, {"revision", "100", many}} {
+		found, err := x.IndexKeys(of.index, of.value)
+		c.no("IndexKeys", err)
+		c.is(fmt.Sprintf("how many objects the index %s has under %s, which was added with another one", of.index, of.value), of.want, len(found))
 	}
 	typed, err := x.ByTypedIndex(cache.NamespaceIndex, "ns1")
 	c.no("ByTypedIndex", err)
