@@ -118,7 +118,7 @@ func (c *check) repeatedValue() {
 	s := cache.NewIntegerResourceVersionMutationCache(klog.Background(), backing, backing, time.Hour, true)
 	c.no("Add", backing.Add(object("ns1/b", 1)))
 	s.Mutation(object("ns1/a", 2))
-	for value, want := range map[string][]string{"all": {"ns1/a@2", "ns1/b@1"}, "a": {"ns1/a@2"}, "b": {"ns1/b@1"}} { // the order does not matter: each is right or not
+	for value, want := range byName(map[string][]string{"all": {"ns1/a@2", "ns1/b@1"}, "a": {"ns1/a@2"}, "b": {"ns1/b@1"}}) {
 		objs, err := s.ByIndex("twice", value)
 		c.no("ByIndex", err)
 		c.is("ByIndex of a mutation cache with a value that each object has twice", want, texts(objs))

@@ -86,10 +86,10 @@ func failing(c *check) {
 		c.is("whose context the handler of watch errors has", "me", whose)
 	}
 	c.is("whether Run of an informer returns that was stopped after a failure", true, closed(ended))
-	for what, got := range map[string]bool{ // the order does not matter: each is right or not
+	for what, got := range byName(map[string]bool{
 		"HasSynced of the informer": inf.HasSynced(), "HasSynced of its controller": inf.GetController().HasSynced(), "HasSynced of its handler": reg.HasSynced(),
 		"the checker of the informer": cache.IsDone(inf.HasSyncedChecker()), "the checker of its handler": cache.IsDone(reg.HasSyncedChecker()),
-	} {
+	}) {
 		c.is(fmt.Sprintf("%s, which was stopped after its list has failed: %t", what, lists), !lists, got)
 	}
 	c.broken()

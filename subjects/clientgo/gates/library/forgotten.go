@@ -76,11 +76,11 @@ func (f *forgotten) queues() {
 
 // stores are told of changes and deletions.
 func (f *forgotten) stores() {
-	for name, s := range map[string]cache.Store{ // the order does not matter: each is asked by itself
+	for name, s := range byName(map[string]cache.Store{
 		"NewStore":    cache.NewStore(cache.MetaNamespaceKeyFunc),
 		"NewIndexer":  cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}),
 		"NewTTLStore": cache.NewTTLStore(cache.MetaNamespaceKeyFunc, time.Hour),
-	} {
+	}) {
 		f.no("Add", s.Add(f.object("what "+name+" has a newer one of", "ns1/a", 1)))
 		f.no("Update", s.Update(f.object("what a list that "+name+" was told has not", "ns1/a", 2)))
 		f.no("Replace", s.Replace([]any{f.object("what was deleted from "+name, "ns1/b", 3), object("c", 3)}, "3"))
@@ -92,10 +92,10 @@ func (f *forgotten) stores() {
 // fifos hand out objects, and keep one that waits.
 func (f *forgotten) fifos() {
 	known := cache.NewStore(cache.MetaNamespaceKeyFunc)
-	for name, q := range map[string]cache.Queue{ // the order does not matter: each is asked by itself
+	for name, q := range byName(map[string]cache.Queue{
 		"NewDeltaFIFO": cache.NewDeltaFIFO(cache.MetaNamespaceKeyFunc, known),
 		"NewRealFIFO":  cache.NewRealFIFO(cache.MetaNamespaceKeyFunc, known, nil),
-	} {
+	}) {
 		for n := range 2 {
 			f.no("Add", q.Add(f.object("what "+name+" has handed out", keys[n], n)))
 		}

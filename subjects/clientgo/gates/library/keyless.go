@@ -190,7 +190,7 @@ func (c *check) untransformed() {
 	m := model{"c": object("c", 1)}
 	c.no("Add", s.Add(m["c"]))
 	bad := object("ns1/b", 2)
-	for call, err := range map[string]error{"Add": s.Add(bad), "Update": s.Update(bad), "Replace": s.Replace(slices.Insert([]any{object("ns1/a", 2), object("c", 2)}, c.IntN(3), any(bad)), "2")} { // the order does not matter: each is right or not
+	for call, err := range byName(map[string]error{"Add": s.Add(bad), "Update": s.Update(bad), "Replace": s.Replace(slices.Insert([]any{object("ns1/a", 2), object("c", 2)}, c.IntN(3), any(bad)), "2")}) {
 		c.is("whether "+call+" of what cannot be transformed says so", true, errors.Is(err, broken))
 	}
 	c.holds(" whose transform has failed", s, m)

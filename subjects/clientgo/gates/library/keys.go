@@ -45,13 +45,13 @@ func (c *check) withoutKey() {
 	c.keyError("Get of a Heap", err)
 	c.is("whether a Heap finds what has no key, and has something", [2]bool{false, false}, [2]bool{exists, len(heap.ListKeys()) > 0})
 	heap.Close()
-	for call, err := range map[string]error{"Add": heap.Add(object("c", 1)), "BulkAdd": heap.BulkAdd([]any{object("c", 1)}), "AddIfNotPresent": heap.AddIfNotPresent(object("c", 1))} { // the order does not matter: each is right or not
+	for call, err := range byName(map[string]error{"Add": heap.Add(object("c", 1)), "BulkAdd": heap.BulkAdd([]any{object("c", 1)}), "AddIfNotPresent": heap.AddIfNotPresent(object("c", 1))}) {
 		c.refused(call+" of a Heap that is closed", err)
 	}
 	c.is("IsClosed of a Heap that is", true, heap.IsClosed())
-	for name, q := range map[string]cache.Queue{ // the order does not matter: each is right or not
+	for name, q := range byName(map[string]cache.Queue{
 		"a DeltaFIFO": cache.NewDeltaFIFOWithOptions(cache.DeltaFIFOOptions{KnownObjects: nameless{}}), "a RealFIFO": cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{KnownObjects: nameless{}}),
-	} {
+	}) {
 		c.refused("Resync of "+name+" whose store has what has no key", q.Resync())
 	}
 }

@@ -3,6 +3,8 @@ package library
 import (
 	"context"
 	"fmt"
+	"iter"
+	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -274,4 +276,15 @@ func held(v reflect.Value) reflect.Value {
 		v = v.Elem()
 	}
 	return v
+}
+
+// byName goes through a map in the order of its keys: which of two things is wrong first must not depend on anything else.
+func byName[V any](m map[string]V) iter.Seq2[string, V] {
+	return func(yield func(string, V) bool) {
+		for _, name := range slices.Sorted(maps.Keys(m)) {
+			if !yield(name, m[name]) {
+				return
+			}
+		}
+	}
 }

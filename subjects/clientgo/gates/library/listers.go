@@ -30,9 +30,9 @@ func (c *check) listers() {
 		c.no("Add", x.Add(all[key]))
 	}
 	l := cache.NewGenericLister(x, schema.GroupResource{Group: "g", Resource: "things"})
-	for what, selector := range map[string]labels.Selector{ // the order does not matter: each is right or not
+	for what, selector := range byName(map[string]labels.Selector{
 		"everything": labels.Everything(), "nothing": labels.Nothing(), "app=web": labels.SelectorFromSet(labels.Set{"app": "web"}), "app!=web": notWeb,
-	} {
+	}) {
 		for _, namespace := range []string{metav1.NamespaceAll, "ns1", "ns2", "ns", "absent"} {
 			want := []string{}
 			for _, obj := range all.objects() {

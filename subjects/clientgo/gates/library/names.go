@@ -22,7 +22,7 @@ func names(c *check) {
 	ns, n, err := cache.SplitMetaNamespaceKey(key)
 	c.no("SplitMetaNamespaceKey", err)
 	c.is("SplitMetaNamespaceKey of "+key, [2]string{namespace, name}, [2]string{ns, n})
-	for key, want := range map[string][2]string{"/x": {"", "x"}, "a/": {"a", ""}, "": {"", ""}} { // the order does not matter: each is right or not
+	for key, want := range byName(map[string][2]string{"/x": {"", "x"}, "a/": {"a", ""}, "": {"", ""}}) {
 		ns, n, err := cache.SplitMetaNamespaceKey(key)
 		c.no("SplitMetaNamespaceKey", err)
 		c.is("SplitMetaNamespaceKey of "+key, want, [2]string{ns, n})
@@ -33,7 +33,7 @@ func names(c *check) {
 		_, err = cache.ParseObjectName(key)
 		c.refused("ParseObjectName of "+key, err)
 	}
-	for call, f := range map[string]cache.KeyFunc{"MetaNamespaceKeyFunc": cache.MetaNamespaceKeyFunc, "DeletionHandlingMetaNamespaceKeyFunc": cache.DeletionHandlingMetaNamespaceKeyFunc} { // the order does not matter: each is right or not
+	for call, f := range byName(map[string]cache.KeyFunc{"MetaNamespaceKeyFunc": cache.MetaNamespaceKeyFunc, "DeletionHandlingMetaNamespaceKeyFunc": cache.DeletionHandlingMetaNamespaceKeyFunc}) {
 		got, err := f(obj)
 		c.no(call, err)
 		c.is(call, key, got)
@@ -46,7 +46,7 @@ func names(c *check) {
 	c.is("DeletionHandlingMetaNamespaceKeyFunc of a tombstone", key, got)
 	_, err = cache.MetaNamespaceKeyFunc(tombstone)
 	c.refused("MetaNamespaceKeyFunc of a tombstone", err)
-	for call, of := range map[string]any{"an object": obj, "a tombstone": tombstone} { // the order does not matter: each is right or not
+	for call, of := range byName(map[string]any{"an object": obj, "a tombstone": tombstone}) {
 		got, err := cache.DeletionHandlingObjectToName(of)
 		c.no("DeletionHandlingObjectToName of "+call, err)
 		c.is("DeletionHandlingObjectToName of "+call, want, got)

@@ -67,10 +67,10 @@ func (c *check) doubts() {
 // misconfigured are queues that nobody can make, since what they were told cannot be.
 func (c *check) misconfigured() {
 	known := cache.NewStore(cache.MetaNamespaceKeyFunc)
-	for what, o := range map[string]cache.RealFIFOOptions{ // the order does not matter: each is right or not
+	for what, o := range byName(map[string]cache.RealFIFOOptions{
 		"atomic events and a store": {AtomicEvents: true, KnownObjects: known}, "no atomic events, and no store": {}, "no atomic events, and no lock": {KnownObjects: known, UnlockWhileProcessing: true},
 		"no atomic events, but bookmarks": {KnownObjects: known, EmitDeltaTypeBookmark: true},
-	} {
+	}) {
 		c.is("whether a RealFIFO can be made with "+what, true, panics(func() { cache.NewRealFIFOWithOptions(o) }))
 	}
 }
@@ -88,14 +88,14 @@ func (c *check) strangers() {
 	if !features.FeatureGates().Enabled(features.AtomicFIFO) {
 		want = ""
 	}
-	for call, f := range map[string]func(){ // the order does not matter: none of them changes it
+	for call, f := range byName(map[string]func(){ // none of them changes it
 		"Add of what has no revision": func() { s.Add("s", "stranger") }, "Update of what has no revision": func() { s.Update("s", "stranger") }, "Delete by a key": func() { s.Delete("s") },
 		"Delete of what has no revision": func() { s.DeleteWithObject("s", "stranger") },
 		"a transaction of what has no revision": func() {
 			s.Transaction(cache.ThreadSafeStoreTransaction{Transaction: cache.Transaction{Type: cache.TransactionTypeAdd, Object: "stranger"}, Key: "s"})
 		},
 		"a transaction of nothing": func() { s.Transaction() },
-	} {
+	}) {
 		f()
 		c.is("LastStoreSyncResourceVersion after "+call, want, s.LastStoreSyncResourceVersion())
 	}

@@ -114,7 +114,7 @@ func (c *check) olderInformers() {
 	c.no("Add", known.Add(object("c", 1)))
 	mark := func(obj any) (any, error) { return object("ns2/a", 3), nil }
 	q, tombstone := cache.NewDeltaFIFO(cache.MetaNamespaceKeyFunc, known), cache.DeletedFinalStateUnknown{Key: "ns2/b", Obj: object("c", 1)}
-	for want, obj := range map[string]any{"c": object("c", 1), "ns2/b": tombstone, "ns1/a": cache.Deltas{{Object: tombstone}, {Object: object("ns1/a", 2)}}} { // the order does not matter: each is right or not
+	for want, obj := range byName(map[string]any{"c": object("c", 1), "ns2/b": tombstone, "ns1/a": cache.Deltas{{Object: tombstone}, {Object: object("ns1/a", 2)}}}) {
 		key, err := q.KeyOf(obj)
 		c.no("KeyOf of a DeltaFIFO", err)
 		c.is("KeyOf of a DeltaFIFO", want, key)
@@ -122,13 +122,13 @@ func (c *check) olderInformers() {
 	_, err := q.KeyOf(cache.Deltas{})
 	c.refused("KeyOf of a DeltaFIFO, of no deltas", err)
 	c.is("whether no deltas are told by their error", true, errors.Is(err, cache.ErrZeroLengthDeltasObject))
-	for name, of := range map[string]struct { // the order does not matter: each is right or not
+	for name, of := range byName(map[string]struct {
 		q    cache.Queue
 		want string
 	}{
 		"NewDeltaFIFO": {cache.NewDeltaFIFO(cache.MetaNamespaceKeyFunc, known), `["Deleted cache.DeletedFinalStateUnknown" "Sync ns1/a@2"]`},
 		"NewRealFIFO":  {cache.NewRealFIFO(cache.MetaNamespaceKeyFunc, known, mark), `["Deleted cache.DeletedFinalStateUnknown" "Replaced ns2/a@3"]`},
-	} {
+	}) {
 		c.no("Replace of "+name, of.q.Replace([]any{object("ns1/a", 2)}, "2"))
 		of.q.Close()
 		got := []string{}
