@@ -158,7 +158,7 @@
 //	-simtest.seeds=N     run N seeds; Find takes more than Options.Seeds only (SIMTEST_SEEDS)
 //	-simtest.seed=S      run only seed S (SIMTEST_SEED)
 //	-simtest.replay=F    replay only the trace in file F (SIMTEST_REPLAY)
-//	-simtest.traces=DIR  keep the traces of failures in DIR, and those of what Find finds (SIMTEST_TRACES)
+//	-simtest.traces=DIR  keep the traces of failures in DIR, those of what Find finds, and that of -simtest.seed, whatever it does (SIMTEST_TRACES)
 //	-simtest.shrink=D    shrink a failure for at most D; a negative D disables it (SIMTEST_SHRINK)
 //	-simtest.verify      run each seed twice and compare (SIMTEST_VERIFY)
 //	-simtest.parallel=N  make N runs at the same time, in as many processes (SIMTEST_PARALLEL)

@@ -142,6 +142,36 @@ func TestRunKeepsTraces(t *testing.T) {
 	}
 }
 
+// The trace of the one seed that somebody asks for is kept if nothing is found, too: to see what happens in a run. It replays.
+func TestRunKeepsThePassingSeed(t *testing.T) {
+	t.Chdir(t.TempDir())
+	body := func(env *simtest.Env) {
+		env.Create(configMap("a", ""))
+		env.Advance(time.Minute)
+	}
+	of := func() *keeper {
+		k := &keeper{recorder{name: "TestX"}}
+		if try(k, simtest.Options{Seeds: 3}, body); len(k.errors) > 0 {
+			t.Fatalf("errors %v", k.errors)
+		}
+		return k
+	}
+	setFlag(t, "simtest.traces", "out")
+	of()
+	if names := namesIn(t, "out"); len(names) > 0 {
+		t.Errorf("of seeds that nobody asked for, there are %v", names)
+	}
+	setFlag(t, "simtest.seed", "2")
+	wantIn(t, strings.Join(of().logs, "\n"), "the trace of seed 2, which breaks nothing, is in out/TestX-2.trace.jsonl", "step by step in a browser: out/TestX-2.html")
+	if names, want := namesIn(t, "out"), []string{"TestX-2.html", "TestX-2.trace.jsonl"}; !slices.Equal(names, want) || len(namesIn(t, ".")) != 1 {
+		t.Errorf("the files are %v and %v, want %v", names, namesIn(t, "."), want)
+	}
+	setFlag(t, "simtest.seed", "")
+	setFlag(t, "simtest.traces", "")
+	setFlag(t, "simtest.replay", "out/TestX-2.trace.jsonl")
+	wantIn(t, strings.Join(of().logs, "\n"), "out/TestX-2.trace.jsonl is the same run, step by step, and breaks nothing")
+}
+
 // Names that controllers make up with apimachinery's random numbers are the seed's, or no trace with one of them would replay.
 func TestNamesAreTheSeeds(t *testing.T) {
 	r := &recorder{name: "TestX"}

@@ -274,6 +274,7 @@ func (r *runner) job(mode wire.Mode, seed uint64, file string) (*wire.Result, []
 		Mode: mode, Test: r.t.Name(), Run: r.number, Package: r.pkg, Command: r.line, Again: r.alone, Seeded: bubble.Seeded(), Folder: r.folder, Traces: r.traces, Worker: workerFor != "", Seed: seed, File: file,
 		Verify: flags.verify || r.o.Verify, Shrink: r.o.Shrink, Options: r.data, ClientGo: clientVersion(), Go: runtime.Version(),
 	}
+	task.Keep = mode == wire.Seed && flags.seed != 0 && r.traces != ""
 	if flags.shrink != 0 {
 		task.Shrink = flags.shrink
 	}

@@ -124,7 +124,24 @@ func (r *runner) seed(seed uint64) error {
 		return nil
 	}
 	r.result.Passed = res.passed()
+	if r.task.Keep {
+		r.keepPassed(res)
+	}
 	return nil
+}
+
+// keepPassed stores the trace of a run that has broken nothing, for whoever wants to see what happened in it.
+func (r *runner) keepPassed(res *outcome) {
+	name := r.store(res)
+	if name == "" {
+		return
+	}
+	text := fmt.Sprintf("the trace of seed %d, which breaks nothing, is in %s", res.header.Seed, name)
+	if res.page != "" {
+		text += "\n  step by step in a browser: " + res.page
+	}
+	r.logf("%s", text)
+	r.result.File = "" // of a failure
 }
 
 // find runs one seed. A failure is returned, and stored where the task says.
@@ -257,6 +274,8 @@ func (r *runner) replayFile() error {
 		return r.differs(file, res)
 	case retry || res.cutOff:
 		r.logf("%s passes now", file)
+	case r.told.Violation == nil && r.told.Failure == "":
+		r.logf("%s is the same run, step by step, and breaks nothing", file)
 	default:
 		r.logf("%s passes now: it is the same run, step by step, and nothing breaks", file)
 	}

@@ -110,7 +110,9 @@ type Task struct {
 	// Traces is a folder of the user's, as seen from the test's, for the traces of failures, those of Find too; nothing in it is replaced. "" for
 	// testdata/simtest, and for none of Find.
 	Traces string `json:",omitempty"`
-	Worker bool   `json:",omitempty"` // another process has the trace, and the last word, if the test's process dies
+	// Keep has a run that breaks nothing be kept in Traces, too.
+	Keep   bool `json:",omitempty"`
+	Worker bool `json:",omitempty"` // another process has the trace, and the last word, if the test's process dies
 	Seed   uint64
 	File   string `json:",omitempty"` // the trace
 	Verify bool   `json:",omitempty"`
