@@ -38,6 +38,7 @@ var modules = []struct {
 	{folder: "wild/cluster-api", elsewhere: ".ci/run wild"},
 	{folder: "wild/controller-runtime", elsewhere: ".ci/run wild"},
 	{folder: "wild/external-attacher", elsewhere: ".ci/run wild"},
+	{folder: "wild/external-provisioner", elsewhere: ".ci/run wild"},
 	{folder: "wild/external-resizer", elsewhere: ".ci/run wild"},
 	{folder: "wild/external-snapshotter", elsewhere: ".ci/run wild"},
 	{folder: "wild/karpenter", elsewhere: ".ci/run wild"},
