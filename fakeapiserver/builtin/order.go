@@ -168,10 +168,10 @@ func isUnkeyed(field string) bool {
 	return slices.ContainsFunc(unkeyed, func(name string) bool { return strings.HasSuffix(field, "."+name) })
 }
 
-// unkeyed are the maps of whose entries some messages name the map only.
+// unkeyed are the maps of whose entries some messages name the map only. Lists have other names: those of a claim of devices are its requests.
 var unkeyed = []string{
 	"labels", "annotations", "matchLabels", "nodeSelector", "unverifiedUserAnnotations", "allocatedResourceStatuses", "allocatedResources",
-	"attributes", "capacity", "counters", "requests", "trustBundle",
+	"attributes", "capacity", "counters", "resources.requests", "capacity.requests", "trustBundle",
 }
 
 // limits are the limits of LimitRanges, with what they refuse in the order of the resources.
