@@ -432,6 +432,15 @@ func (w *leavingWatch) Stop() {
 	w.of.left = true
 }
 
+// reached is a condition of UntilWithSync. Everything else comes to rest before it is answered: the goroutine that passes events on misses an end that comes while
+// it is about to wait (k90581), and which of the two is first would be chance.
+func reached(is func(watch.Event) bool) watchtools.ConditionFunc {
+	return func(e watch.Event) (bool, error) {
+		time.Sleep(time.Millisecond)
+		return is(e), nil
+	}
+}
+
 // synced waits for the second of three objects of a list, and for a deletion.
 func (c *check) synced() {
 	from := &leaving{left: true, source: newSource(object("ns1/a", 1), object("ns1/b", 2), object("c", 3))}
@@ -440,11 +449,11 @@ func (c *check) synced() {
 	var left bool
 	before, waits := c.waits(func() {
 		last, err = watchtools.UntilWithSync(context.Background(), from, &metav1.PartialObjectMetadata{}, nil,
-			func(e watch.Event) (bool, error) { return text(e.Object) == "ns1/b@2", nil }, func(e watch.Event) (bool, error) { return e.Type == watch.Deleted, nil })
+			reached(func(e watch.Event) bool { return text(e.Object) == "ns1/b@2" }), reached(func(e watch.Event) bool { return e.Type == watch.Deleted }))
 		left = from.left
 	}, func() {
 		from.watch.Delete(object("ns1/a", 6))
-		time.Sleep(time.Second)
+		time.Sleep(2 * time.Second) // one of them for the end of the watch
 	})
 	c.is("whether UntilWithSync waits for a deletion", true, before)
 	c.is("whether UntilWithSync waits although everything has come", false, waits)
@@ -485,8 +494,9 @@ func (c *check) precondition() {
 	_, waits := c.waits(func() {
 		last, err = watchtools.UntilWithSync(context.Background(), from, &metav1.PartialObjectMetadata{}, func(s cache.Store) (bool, error) {
 			listed = sorted(s.ListKeys())
+			time.Sleep(time.Millisecond) // as in reached
 			return enough, broken
-		}, func(e watch.Event) (bool, error) { return text(e.Object) == "c@2", nil })
+		}, reached(func(e watch.Event) bool { return text(e.Object) == "c@2" }))
 		left = from.left
 	}, func() { time.Sleep(2 * time.Second) }) // one of them for the end of the watch
 	c.is("whether UntilWithSync waits although its store is filled", false, waits)
