@@ -50,6 +50,9 @@ func claimVolumes(obj runtime.Object) int {
 
 // numberVolumes gives the first volumes of a StatefulSet, in place, numbers in the order of what is wrong with them. Validation adds them in any order.
 func numberVolumes(causes []metav1.StatusCause, first int) {
+	if first < 2 {
+		return // there is one order
+	}
 	const volumes = "spec.template.spec.volumes["
 	numbered := func(c metav1.StatusCause) (n int, rest string, is bool) {
 		rest, is = strings.CutPrefix(c.Field, volumes)

@@ -31,11 +31,10 @@ const maxLeaks = 12
 // ofProgram is 2 if a call of the program's own is under way on the goroutine, 1 if one is of a controller that it tests, else 0.
 func (g Goroutine) ofProgram() int {
 	calls := g.Stack[:max(len(g.Stack)-1, 0)] // the last is who started it
-	switch {
-	case slices.ContainsFunc(calls, func(f Frame) bool { return f.User }):
-		return 2
-	case slices.ContainsFunc(calls, Frame.ofController):
-		return 1
+	for n, own := range owned {
+		if slices.ContainsFunc(calls, own) {
+			return len(owned) - n
+		}
 	}
 	return 0
 }

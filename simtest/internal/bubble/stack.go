@@ -62,6 +62,9 @@ func ofUser(function, position string) bool {
 	return true
 }
 
+// owned tell whose calls count most: the program's own, then those of a controller that it tests.
+var owned = [...]func(Frame) bool{func(f Frame) bool { return f.User }, Frame.ofController}
+
 // ofController reports whether a function may be that of a controller which the program takes from another module: it is neither
 // the standard library's nor Kubernetes' nor this module's.
 func (f Frame) ofController() bool {

@@ -114,7 +114,7 @@ const maxHolders = 4
 
 // user describes the innermost call of the program's own, or else of a controller's that it tests.
 func (g Goroutine) user() string {
-	for _, own := range []func(Frame) bool{func(f Frame) bool { return f.User }, Frame.ofController} {
+	for _, own := range owned {
 		if i := slices.IndexFunc(g.Stack, own); i >= 0 {
 			return g.Stack[i].String()
 		}

@@ -83,16 +83,24 @@ func (q *gated) Add(key string) {
 	q.TypedInterface.Add(key)
 }
 
-// overdue adds keys to a delaying queue that is busy until they are due. None is lost, or comes before its time.
-func (c *check) overdue() {
-	now := clocktesting.NewFakeClock(time.Unix(1000, 0))
-	under := &gated{TypedInterface: workqueue.NewTyped[string](), came: make(chan struct{}), enters: make(chan struct{})}
-	q := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Name: []string{"", "q"}[c.IntN(2)], Clock: now, Queue: under})
-	q.AddAfter("k0", time.Second)
+// busy makes a delaying queue that has one key, which is due, and is busy with it until under lets it enter.
+func (c *check) busy(name, key string) (q workqueue.TypedDelayingInterface[string], now *clocktesting.FakeClock, under *gated, is bool) {
+	now = clocktesting.NewFakeClock(time.Unix(1000, 0))
+	under = &gated{TypedInterface: workqueue.NewTyped[string](), came: make(chan struct{}), enters: make(chan struct{})}
+	q = workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Name: name, Clock: now, Queue: under})
+	q.AddAfter(key, time.Second)
 	c.quiesce()
 	now.Step(time.Second)
-	if !c.comes("the addition of a key that is due", under.came) {
+	if is = c.comes("the addition of a key that is due", under.came); !is {
 		q.ShutDown()
+	}
+	return q, now, under, is
+}
+
+// overdue adds keys to a delaying queue that is busy until they are due. None is lost, or comes before its time.
+func (c *check) overdue() {
+	q, now, under, is := c.busy([]string{"", "q"}[c.IntN(2)], "k0")
+	if !is {
 		return
 	}
 	due, at := map[string]time.Duration{"k0": 0}, time.Duration(2+c.IntN(4))*time.Second
@@ -119,14 +127,8 @@ func (c *check) overdue() {
 // waits for a queue that is shut down.
 func (c *check) flooded() {
 	const many = 1100
-	now := clocktesting.NewFakeClock(time.Unix(1000, 0))
-	under := &gated{TypedInterface: workqueue.NewTyped[string](), came: make(chan struct{}), enters: make(chan struct{})}
-	q := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Clock: now, Queue: under})
-	q.AddAfter("first", time.Second)
-	c.quiesce()
-	now.Step(time.Second)
-	if !c.comes("the addition of a key that is due", under.came) {
-		q.ShutDown()
+	q, now, under, is := c.busy("", "first")
+	if !is {
 		return
 	}
 	shuts := c.IntN(4) == 0
