@@ -198,7 +198,7 @@
 // depends on these in places. To make a seed stand for exactly one run, build the test with an overlay of Go's runtime that
 // lets the seed decide them:
 //
-//	go test -overlay="$(informersim overlay)" ./...
+//	informersim go test ./...
 //
 // Without it, runs of a seed are nearly the same, and a stored trace is retried until it fits. A trace replays only in a test
 // built the same way, with or without the overlay.

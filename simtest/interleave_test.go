@@ -174,7 +174,7 @@ func TestInterleavedRunsRepeat(t *testing.T) {
 		simtest.Run(t, o, counted(1))
 		return
 	}
-	wantIn(t, failure(t, o, counted(1)), "Options.Interleave is On, and this test is built without the overlay", `go test -overlay="$(informersim overlay)"`)
+	wantIn(t, failure(t, o, counted(1)), "Options.Interleave is On, and this test is built without the overlay", `informersim go test`)
 	setFlag(t, "simtest.interleave", "off")
 	o.Verify = false
 	simtest.Run(t, o, func(env *simtest.Env) { env.Advance(time.Minute) })

@@ -63,7 +63,7 @@ func lockAcrossRequest(t *testing.T, mu *sync.RWMutex) {
 	out := runChild(t)
 	for _, want := range []string{
 		"these goroutines wait for locks, and none runs that could release one:", "time to pass. It may be one of these:\n", "sync.Cond.Wait in github.com/informersim/informersim/simtest_test.",
-		"A lock may be kept across a request or a sleep only in a test that is built with the overlay", `go test -overlay="$(informersim overlay)"`,
+		"A lock may be kept across a request or a sleep only in a test that is built with the overlay", `informersim go test`,
 	} {
 		wantIn(t, out, want)
 	}

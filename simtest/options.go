@@ -57,7 +57,7 @@ type Options struct {
 	WatchList Setting
 	// Interleave says whether the seed interleaves the goroutines of the test: where they lock, send, receive, signal or start another, some give
 	// way, and which of those that can run goes on is drawn. If it is Off, a goroutine runs until it waits, and those that were woken first run
-	// first. On is an error in a test that is built without the overlay of Go's runtime, go test -overlay="$(informersim overlay)". If 0, it is what
+	// first. On is an error in a test that is built without the overlay of Go's runtime, informersim go test. If 0, it is what
 	// the seed draws in a test that is built with it, or Off if there is a Mix or FaultMix.
 	Interleave Setting
 	// MutationDetector says whether client-go's mutation detector watches the caches of informers: a program that changes an object that it got from a lister, a

@@ -367,7 +367,7 @@ func (r *runner) bubble(e *engine, seed uint64, interleave, detect bool) error {
 
 // locksNeedOverlay says what to do where one goroutine has a lock while it waits for the run, as another waits for the lock.
 const locksNeedOverlay = "\nA lock may be kept across a request or a sleep only in a test that is built with the overlay: to Go's testing/synctest\n" +
-	"a goroutine that waits for a lock is busy, so no answer comes and no time passes.\n    go test -overlay=\"$(informersim overlay)\" …\n"
+	"a goroutine that waits for a lock is busy, so no answer comes and no time passes.\n    informersim go test …\n"
 
 // plain reports whether a panic is a program's own, as opposed to a testing library's way of ending a test.
 func plain(v any) bool {
@@ -398,7 +398,7 @@ func packageOf(body func(*Env)) string {
 }
 
 // overlayHint is the command that builds a test with the overlay.
-const overlayHint = `go test -overlay="$(informersim overlay)"`
+const overlayHint = `informersim go test`
 
 // commandLine returns the command that runs only this test.
 func commandLine(t TB, pkg string) string {

@@ -148,7 +148,7 @@ func TestMapOrderIsFound(t *testing.T) {
 		simtest.Run(t, o, body)
 		return
 	}
-	wantIn(t, failure(t, o, body), "seed 1 does not repeat: step ", "the run emits", "the trace has", "range over a map", `go test -overlay="$(informersim overlay)"`,
+	wantIn(t, failure(t, o, body), "seed 1 does not repeat: step ", "the run emits", "the trace has", "range over a map", `informersim go test`,
 		"-simtest.verify -simtest.seed=1")
 }
 

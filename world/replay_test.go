@@ -52,7 +52,7 @@ func TestReplays(t *testing.T) {
 
 	task.Seeded = true // by a test that is built otherwise, it cannot be followed
 	shorter()
-	if res := f.job(task); !strings.Contains(res.Failure, "does not fit this program") || !strings.Contains(res.Failure, "build it without -overlay") {
+	if res := f.job(task); !strings.Contains(res.Failure, "does not fit this program") || !strings.Contains(res.Failure, "run it with go test, not informersim go test") {
 		t.Errorf("the result is %+v", res)
 	}
 	if err := f.end(); err != nil {

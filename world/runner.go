@@ -200,7 +200,7 @@ func (r *runner) whyNoReplay(h sim.Header) string {
 	case seeded && !r.task.Seeded:
 		return "The trace comes from a test built with the overlay of Go's runtime, and this one is not: " + overlayHint
 	case !seeded && r.task.Seeded:
-		return "The trace comes from a test built without the overlay of Go's runtime, and this one has it: build it without -overlay."
+		return "The trace comes from a test built without the overlay of Go's runtime, and this one has it: run it with go test, not informersim go test."
 	}
 	if was, is := h.Versions[reports.VersionClient], r.task.ClientGo; was != is && was != "" && is != "" {
 		return fmt.Sprintf("The trace was made with client-go %s, and this test has %s. That can be the difference, or the test, the controller or another library has changed since.", reports.PlainLine(was), is)
@@ -217,7 +217,7 @@ func (r *runner) versions() map[string]string {
 }
 
 // overlayHint is the command that builds a test with the overlay.
-const overlayHint = `go test -overlay="$(informersim overlay)"`
+const overlayHint = `informersim go test`
 
 // unreadableError is that of a file which is no trace that this program reads.
 type unreadableError struct{ error }

@@ -13,7 +13,7 @@ import (
 
 // Two runs of a seed that differ are a failure, which says why they may and what to run.
 func TestSeedsThatDoNotRepeat(t *testing.T) {
-	const overlay = `go test -overlay="$(informersim overlay)" example.com/x -run '^TestX$' -simtest.verify -simtest.seed=1`
+	const overlay = `informersim go test example.com/x -run '^TestX$' -simtest.verify -simtest.seed=1`
 	for _, test := range []struct {
 		name      string
 		seeded    bool
@@ -24,7 +24,7 @@ func TestSeedsThatDoNotRepeat(t *testing.T) {
 		{name: "without the overlay", query: "?watch=1", want: overlay, not: "streaming lists, whose"},
 		{name: "streaming lists", query: "?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan", want: "This run has streaming lists, whose objects client-go takes in such an order."},
 		{name: "a server without them", query: "?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan", watchList: -1, want: overlay, not: "streaming lists, whose"},
-		{name: "with the overlay", seeded: true, want: "run it twice:  go test example.com/x -run", not: "-overlay"},
+		{name: "with the overlay", seeded: true, want: "run it twice:  go test example.com/x -run", not: "informersim go"},
 	} {
 		f, _ := startServe(t, sameVersion)
 		runs := 0

@@ -5,7 +5,8 @@ type edit struct {
 	file  string // below GOROOT/src
 	old   string
 	new   string
-	times int // the expected number of matches of old; 0 means 1
+	times int   // the expected number of matches of old; 0 means 1
+	or    *edit // what takes its place in releases whose file has no match
 }
 
 // edits are the overlay's changes. Each states its reason beside the code that it inserts.
@@ -168,8 +169,17 @@ func seedRand() uint64 { return 0x696e666f726d6572 }
 	if hashkey[0] != 0 {
 		return
 	}
-`},
-
+`, or: &edit{file: "internal/runtime/maps/runtime_alg.go", old: "func AlgInit() {\n", new: `func AlgInit() {
+	for i := range hashkey {
+		x := uint64(i) + 1 // and what is mix64 in the runtime
+		x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+		x = (x ^ x>>27) * 0x94d049bb133111eb
+		hashkey[i] = uintptr(x ^ x>>31)
+	}
+	if hashkey[0] != 0 {
+		return
+	}
+`}}, // since go1.27
 	// Goroutines run in the order in which they were woken, also under the race detector.
 	{file: "runtime/proc.go", old: "const randomizeScheduler = raceenabled\n", new: "const randomizeScheduler = false\n"},
 	{file: "runtime/proc.go", old: "	if randomizeScheduler && next && randn(2) == 0 {\n		next = false\n	}\n", new: `	if next && !inSeededBubble(gp) && inSeededBubble(pp.runnext.ptr()) {

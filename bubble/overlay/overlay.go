@@ -11,9 +11,8 @@ import (
 	"strings"
 )
 
-// Version is the Go release that the edits are made for and tested with. Other releases work as well if every edit matches their
-// sources.
-const Version = "go1.26"
+// Versions are the Go releases that the edits are made for and tested with. Others work as well if every edit matches their sources.
+const Versions = "go1.26 and go1.27"
 
 // Write writes the overlay for the toolchain at goroot below dir, and returns the name of the file to pass to `go test -overlay`.
 // The same toolchain gives the same file, whose contents never change.
@@ -67,22 +66,35 @@ type file struct {
 func edited(read func(name string) ([]byte, error)) ([]file, error) {
 	var files []file
 	texts := map[string]string{}
-	for _, e := range slices.Concat(edits, interleaving, locks) {
+	matches := func(e edit) (int, error) {
 		text, known := texts[e.file]
 		if !known {
 			data, err := read(e.file)
 			if err != nil {
-				return nil, fmt.Errorf("overlay: cannot read Go's sources: %w", err)
+				return 0, fmt.Errorf("overlay: cannot read Go's sources: %w", err)
 			}
 			text = string(data)
+			texts[e.file] = text
+		}
+		return strings.Count(text, e.old), nil
+	}
+	for _, e := range slices.Concat(edits, interleaving, locks) {
+		n, err := matches(e)
+		if err == nil && n == 0 && e.or != nil {
+			e = *e.or
+			n, err = matches(e)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if times := max(e.times, 1); n != times {
+			return nil, fmt.Errorf("overlay: %s: found %d matches, want %d, of %q: the overlay does not support this toolchain, only %s; "+
+				"select one of these (GOTOOLCHAIN), or use no overlay", e.file, n, times, firstLine(e.old), Versions)
+		}
+		texts[e.file] = strings.ReplaceAll(texts[e.file], e.old, e.new)
+		if !slices.ContainsFunc(files, func(f file) bool { return f.name == e.file }) {
 			files = append(files, file{name: e.file})
 		}
-		times := max(e.times, 1)
-		if n := strings.Count(text, e.old); n != times {
-			return nil, fmt.Errorf("overlay: %s: found %d matches, want %d, of %q: the overlay does not support this toolchain, only %s; "+
-				"select that one (GOTOOLCHAIN), or use no overlay", e.file, n, times, firstLine(e.old), Version)
-		}
-		texts[e.file] = strings.ReplaceAll(text, e.old, e.new)
 	}
 	for i := range files {
 		files[i].data = []byte(texts[files[i].name])

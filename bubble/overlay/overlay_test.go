@@ -13,18 +13,27 @@ import (
 	"time"
 )
 
-func goroot(t *testing.T) string {
+// toolchain returns the one that these tests are run with.
+func toolchain(t *testing.T) *Toolchain {
 	t.Helper()
-	out, err := exec.Command("go", "env", "GOROOT").Output()
+	tool, err := exec.LookPath("go")
 	if err != nil {
 		t.Skipf("there is no go command: %v", err)
 	}
-	return strings.TrimSpace(string(out))
+	asked, err := Ask(t.Context(), tool, "", os.Environ())
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlaid, err := asked.Overlaid(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return overlaid
 }
 
 // Writing twice for the same toolchain gives the same files.
 func TestWriteTwice(t *testing.T) {
-	root, dir := goroot(t), t.TempDir()
+	root, dir := toolchain(t).Root, t.TempDir()
 	first, err := Write(root, dir)
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +53,8 @@ func TestWriteTwice(t *testing.T) {
 
 // A runtime with unexpected sources is refused, and the error names the place.
 func TestOtherRuntimesAreRefused(t *testing.T) {
-	read := func(name string) ([]byte, error) { return os.ReadFile(filepath.Join(goroot(t), "src", name)) }
+	root := toolchain(t).Root
+	read := func(name string) ([]byte, error) { return os.ReadFile(filepath.Join(root, "src", name)) }
 	for name, test := range map[string]struct {
 		read func(string) ([]byte, error)
 		want []string
@@ -52,7 +62,7 @@ func TestOtherRuntimesAreRefused(t *testing.T) {
 		"without a place": {func(name string) ([]byte, error) {
 			data, err := read(name)
 			return []byte(strings.ReplaceAll(string(data), "cheaprandn(uint32(norder + 1))", "other()")), err
-		}, []string{"runtime/select.go: found 0 matches, want 1", "cheaprandn", Version}},
+		}, []string{"runtime/select.go: found 0 matches, want 1", "cheaprandn", Versions}},
 		"with it twice": {func(name string) ([]byte, error) {
 			data, err := read(name)
 			return []byte(string(data) + "\nconst randomizeScheduler = raceenabled\n"), err
@@ -76,10 +86,11 @@ func TestOtherRuntimesAreRefused(t *testing.T) {
 }
 
 // built returns a program that is built with flags.
-func built(t *testing.T, program string, flags ...string) string {
+func built(t *testing.T, tool *Toolchain, program string, flags ...string) string {
 	t.Helper()
 	exe := filepath.Join(t.TempDir(), "program.exe")
-	cmd := exec.Command("go", append(append([]string{"build"}, flags...), "-o", exe, program)...)
+	cmd := exec.Command(tool.Command, append(append([]string{"build"}, flags...), "-o", exe, program)...)
+	cmd.Env = tool.Env
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -105,11 +116,12 @@ func TestSeedDecides(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds the standard library")
 	}
-	name, err := Write(goroot(t), t.TempDir())
+	tool := toolchain(t)
+	name, err := Write(tool.Root, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	build := func(flags ...string) string { return built(t, "testdata/open/main.go", flags...) }
+	build := func(flags ...string) string { return built(t, tool, "testdata/open/main.go", flags...) }
 	run := func(exe string) []string { return lines(t, exe) }
 	with, without := build("-overlay", name), build()
 	first, second := run(with), run(with)
@@ -134,11 +146,12 @@ func TestSeedInterleaves(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds the standard library")
 	}
-	name, err := Write(goroot(t), t.TempDir())
+	tool := toolchain(t)
+	name, err := Write(tool.Root, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	exe := built(t, "testdata/interleave/main.go", "-overlay", name)
+	exe := built(t, tool, "testdata/interleave/main.go", "-overlay", name)
 	on, again, off := lines(t, exe), lines(t, exe), lines(t, exe, "off")
 	if !slices.Equal(on, again) {
 		t.Errorf("two processes:\n%s\n\n%s", strings.Join(on, "\n"), strings.Join(again, "\n"))
@@ -176,11 +189,12 @@ func TestCrowdsHaveOneOrder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds the standard library")
 	}
-	name, err := Write(goroot(t), t.TempDir())
+	tool := toolchain(t)
+	name, err := Write(tool.Root, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	exe := built(t, "testdata/crowd/main.go", "-overlay", name)
+	exe := built(t, tool, "testdata/crowd/main.go", "-overlay", name)
 	for _, args := range [][]string{nil, {"interleaved"}} {
 		for _, line := range lines(t, exe, args...) {
 			if f := strings.Fields(line); len(f) == 2 && f[1] != "1" {
@@ -195,11 +209,12 @@ func TestLocksOfPackages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds the standard library")
 	}
-	name, err := Write(goroot(t), t.TempDir())
+	tool := toolchain(t)
+	name, err := Write(tool.Root, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := lines(t, built(t, "testdata/locks/main.go", "-overlay", name))
+	got := lines(t, built(t, tool, "testdata/locks/main.go", "-overlay", name))
 	want := []string{
 		"mutex: 0 after 2s, 1 after 3s",
 		"tried mutex: 0 after 2s",
@@ -222,11 +237,12 @@ func TestNextTimer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds the standard library")
 	}
-	name, err := Write(goroot(t), t.TempDir())
+	tool := toolchain(t)
+	name, err := Write(tool.Root, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := lines(t, built(t, "testdata/next/main.go", "-overlay", name))
+	got := lines(t, built(t, tool, "testdata/next/main.go", "-overlay", name))
 	want := []string{"outside: -1", "none at 0s: -1ns", "asleep at 0s: 3s", "awake at 3s: 2s", "1 fired at 5s: -1ns", "ticking at 5s: 1m0s", "ticked at 1m35s: 30s", "PASS"}
 	if !slices.Equal(got, want) {
 		t.Errorf("it prints\n%s\nand not\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

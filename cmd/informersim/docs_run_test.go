@@ -15,7 +15,7 @@ import (
 
 // elsewhere says of the commands that are not run here why not; each has tests of its own.
 var elsewhere = map[string]string{
-	"serve": "it starts a server, which has to be built", "assets": "it builds programs", "overlay": "it compiles the standard library",
+	"serve": "it starts a server, which has to be built", "assets": "it builds programs", "overlay": "it compiles the standard library", "go": "it becomes the go command",
 	"museum": "it builds programs", "mutants": "it builds programs", "wild": "it builds programs", "bisect": "it builds guests",
 	"tui": "it needs a terminal", "world": "a Go test starts it",
 }

@@ -72,7 +72,7 @@ their folders. --shard job/5 takes the part from $JOB_COMPLETION_INDEX, which an
 --report FILE writes one HTML file about all runs: findings by cause, with how many runs it took to find each, and heat maps of which faults met
 which states of reflectors and which other faults. informersim report DIR makes it of a folder of --out.
 
-In a program that is built with the overlay of Go's runtime (informersim overlay), the seed also interleaves the goroutines of the subject
+In a program that is built with the overlay of Go's runtime (informersim go build), the seed also interleaves the goroutines of the subject
 client-go within each step, in half of the runs; --interleave on or off says otherwise.
 
 A seed without a verdict (--timeout, a process that died) is noted and left out. Where $GITHUB_STEP_SUMMARY is set, a summary is

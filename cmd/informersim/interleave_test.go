@@ -9,7 +9,7 @@ import (
 
 // Interleaving is refused where it is not possible, with what to do.
 func TestInterleaveRefuses(t *testing.T) {
-	overlay := "go build -overlay"
+	overlay := "informersim go build"
 	if bubble.Seeded() {
 		overlay = ""
 	}

@@ -123,7 +123,7 @@ interrupted.`,
 	root.SetVersionTemplate(versionText())
 	root.AddCommand(
 		newRunCommand(), newFuzzCommand(), newMergeCommand(), newReplayCommand(), newReportCommand(), newExplainCommand(), newTUICommand(), newShrinkCommand(),
-		newVerifyCommand(), newDiffCommand(), newBisectCommand(), newImportCommand(), newServeCommand(args), newAssetsCommand(), newWorldCommand(), newOverlayCommand(),
+		newVerifyCommand(), newDiffCommand(), newBisectCommand(), newImportCommand(), newServeCommand(args), newAssetsCommand(), newWorldCommand(), newGoCommand(), newOverlayCommand(),
 		newMutantsCommand(), newMuseumCommand(), newWildCommand(), newCatalogCommand(), newVersionCommand(), newGuestCommand(),
 	)
 	return root

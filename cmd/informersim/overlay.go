@@ -1,36 +1,32 @@
 package main
 
 import (
-	"bytes"
+	"context"
 	"fmt"
-	"os/exec"
-	"strings"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/informersim/informersim/bubble/overlay"
 	"github.com/informersim/informersim/cmd/internal/cli"
+	"github.com/informersim/informersim/cmd/internal/launcher"
 )
 
 func newOverlayCommand() *cobra.Command {
 	var dir string
 	c := &cobra.Command{
 		Use:   "overlay",
-		Short: "Write an overlay of Go's runtime that makes simtest tests repeat bit for bit",
-		Long: `overlay writes a file for the -overlay flag of go test, and prints its name. In a test built with it, the seed of a run
-		decides what Go otherwise leaves to chance: where the iteration of a map begins, which of several ready cases a select takes,
-		which of two timers due at the same instant fires first. The same seed is then the same run, on every machine. It also decides, in
-half of the runs, where goroutines give way to others, and which goes on.
+		Short: "Write the overlay of Go's runtime that informersim go passes",
+		Long: `overlay writes a file for the -overlay flag of the go command, and prints its name: for other programs that pass flags to it.
+informersim go passes it itself, and says what it does.
 
-informersim itself, built with it, interleaves the goroutines of the subject client-go (run, fuzz and verify --interleave).
-
-The toolchain itself is not changed. It must be ` + overlay.Version + `, or one with the same runtime; others are refused.`,
-		Example: `  go test -overlay="$(informersim overlay)" ./...
-  export GOFLAGS=-overlay=$(informersim overlay)
-  go build -overlay="$(informersim overlay)" ./cmd/informersim      in a clone`,
+The toolchain itself is not changed. It must be of ` + overlay.Versions + `, or have the same runtime; others are refused. So is one that the go command
+has downloaded: it takes no overlay of what lies in its module cache (go.dev/issue/78644). informersim go gets around that.`,
+		Example: `  go build -overlay="$(informersim overlay)" .
+  export GOFLAGS=-overlay=$(informersim overlay)`,
 		Args: cli.Usage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
-			name, err := writeOverlay(dir)
+			name, err := writeOverlay(c.Context(), dir)
 			if err != nil {
 				return err
 			}
@@ -42,14 +38,20 @@ The toolchain itself is not changed. It must be ` + overlay.Version + `, or one 
 	return c
 }
 
-// gorootOfTool returns the GOROOT of the go command in the current folder.
-func gorootOfTool() (string, error) {
-	var stderr bytes.Buffer
-	cmd := exec.Command("go", "env", "GOROOT")
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
+// writeOverlay writes the overlay of Go's runtime to a folder, or to the user's cache if dir is "".
+func writeOverlay(ctx context.Context, dir string) (string, error) {
+	t, err := launcher.Toolchain(ctx, "", os.Environ())
 	if err != nil {
-		return "", fmt.Errorf("the overlay is made from Go's sources, but `go env GOROOT`, which locates them, failed: %w %s", err, strings.TrimSpace(stderr.String()))
+		return "", err
 	}
-	return strings.TrimSpace(string(out)), nil
+	if t.Downloaded() {
+		return "", fmt.Errorf("%s was downloaded by the go command, which takes no overlay of what is in its module cache: run informersim go test, which gets around that, "+
+			"in place of go test -overlay", t.Version)
+	}
+	if dir == "" {
+		if dir, err = launcher.OverlayFolder(); err != nil {
+			return "", fmt.Errorf("%w; say where with informersim overlay --dir", err)
+		}
+	}
+	return overlay.Write(t.Root, dir)
 }

@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/informersim/informersim/bubble/overlay"
 	"github.com/informersim/informersim/cmd/internal/launcher"
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/sim"
@@ -81,7 +80,7 @@ func replayTest(c *cobra.Command, path string) error {
 	pattern := strings.Join(parts, "/")
 	line := "go test"
 	if seeded {
-		line += ` -overlay="$(informersim overlay)"`
+		line = "informersim go test"
 	}
 	line += fmt.Sprintf(" %s -v -run %s -simtest.replay=%s", reports.ShellQuote(pkg), reports.ShellQuote(pattern), reports.ShellQuote(file))
 	what := fmt.Sprintf("%s is a trace of the Go test %s of %s, seed %d", path, reports.PlainLine(h.Scenario), pkg, h.Seed)
@@ -95,17 +94,18 @@ func replayTest(c *cobra.Command, path string) error {
 	}
 	fmt.Fprintf(c.OutOrStdout(), "%s\n  %s\n", what, line)
 
-	args := []string{"test", "-count=1"}
+	tool, env, args := "go", os.Environ(), []string{"test", "-count=1"}
 	if seeded {
-		name, err := writeOverlay("")
+		t, edits, err := launcher.Overlay(c.Context(), "", env)
 		if err != nil {
 			return err
 		}
-		args = append(args, "-overlay", name)
+		tool, env = t.Command, t.Env
+		args = append(args, "-overlay", edits)
 	}
 	var said bytes.Buffer
-	cmd := exec.CommandContext(c.Context(), "go", append(args, pkg, "-v", "-run", pattern, "-simtest.replay="+file)...)
-	cmd.Env = append(os.Environ(), "NO_COLOR=1", "GINKGO_NO_COLOR=TRUE") // colors would be printed as escaped text
+	cmd := exec.CommandContext(c.Context(), tool, append(args, pkg, "-v", "-run", pattern, "-simtest.replay="+file)...)
+	cmd.Env = append(env, "NO_COLOR=1", "GINKGO_NO_COLOR=TRUE") // colors would be printed as escaped text
 	cmd.Stdout = io.MultiWriter(c.OutOrStdout(), &said)
 	cmd.Stderr = c.ErrOrStderr()
 	err = cmd.Run()
@@ -136,18 +136,4 @@ func headerOf(path string) (h *sim.Header, err error) {
 		return nil
 	})
 	return h, err
-}
-
-// writeOverlay writes the overlay of Go's runtime to a folder, or to the user's cache if dir is "".
-func writeOverlay(dir string) (string, error) {
-	goroot, err := gorootOfTool()
-	if err != nil {
-		return "", err
-	}
-	if dir == "" {
-		if dir, err = launcher.OverlayFolder(); err != nil {
-			return "", fmt.Errorf("%w; say where with informersim overlay --dir", err)
-		}
-	}
-	return overlay.Write(goroot, dir)
 }

@@ -80,7 +80,7 @@ func (r *Tried) Failed() bool { return r.Error != "" || (r.Alone != nil) == (r.S
 // TryControllers tries mutants of controllers, one at a time since each run uses a processor and more, and calls report with each result.
 func (t *Tree) TryControllers(ctx context.Context, mutants []*Mutant, jobs int, trial Trial, report func(*Tried) error) error {
 	engine := filepath.Join(t.dir, "bin", "informersim-apiserver")
-	if _, err := goCommand(ctx, t.root, "build", "-o", engine, "./cmd/informersim-apiserver"); err != nil {
+	if _, err := t.goCommandIn(ctx, t.root, "build", "-o", engine, "./cmd/informersim-apiserver"); err != nil {
 		return fmt.Errorf("the engine does not build: %w", err)
 	}
 	programs, problems, err := t.Build(ctx, mutants)

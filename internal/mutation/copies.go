@@ -130,5 +130,5 @@ func (t *Tree) writeModfile(ctx context.Context) error {
 	if err := writeFile(t.modfile, text); err != nil {
 		return err
 	}
-	return copyFile(filepath.Join(t.root, filepath.FromSlash(t.target.module), "go.sum"), strings.TrimSuffix(t.modfile, ".mod")+".sum")
+	return copyFile(filepath.Join(t.folder(), "go.sum"), strings.TrimSuffix(t.modfile, ".mod")+".sum")
 }

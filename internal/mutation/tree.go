@@ -44,6 +44,8 @@ type Tree struct {
 	copies  []*copied
 	linked  map[string]bool // the folders of the packages that the program links
 	modfile string
+	// toolchain takes an overlay of its own sources, too.
+	toolchain *overlay.Toolchain
 	// base are edits that are part of every program.
 	base []*Mutant
 	// unchanged are the programs without an active mutant, once there are any: without and with goroutines interleaved.
@@ -64,6 +66,12 @@ func openTree(ctx context.Context, from, dir string, what target) (*Tree, error)
 		return nil, err
 	}
 	t := &Tree{root: root, dir: dir, target: what, modfile: filepath.Join(dir, "build.mod")}
+	if t.toolchain, err = overlay.Ask(ctx, "go", t.folder(), os.Environ()); err != nil {
+		return nil, err
+	}
+	if t.toolchain, err = t.toolchain.Overlaid(filepath.Join(dir, "toolchain")); err != nil {
+		return nil, err
+	}
 	if err := t.copyModules(ctx); err != nil {
 		return nil, fmt.Errorf("copying from the module cache to %s: %w", dir, err)
 	}
@@ -303,11 +311,8 @@ func (t *Tree) link(ctx context.Context, name string, texts map[string]string, i
 	dir := filepath.Join(t.dir, "overlays", name)
 	replace := map[string]string{}
 	if interleave {
-		goroot, err := t.goCommand(ctx, "env", "GOROOT")
-		if err != nil {
-			return "", err
-		}
-		if replace, err = overlay.Replacements(string(bytes.TrimSpace(goroot)), filepath.Join(t.dir, "runtime")); err != nil {
+		var err error
+		if replace, err = overlay.Replacements(t.toolchain.Root, filepath.Join(t.dir, "runtime")); err != nil {
 			return "", err
 		}
 	}
@@ -364,13 +369,16 @@ func overlayName(n int, built string) string { return fmt.Sprintf("%d-%s", n, fi
 
 // goCommand runs the go command in the module of the target.
 func (t *Tree) goCommand(ctx context.Context, args ...string) ([]byte, error) {
-	return goCommand(ctx, filepath.Join(t.root, filepath.FromSlash(t.target.module)), args...)
+	return t.goCommandIn(ctx, t.folder(), args...)
 }
 
-func goCommand(ctx context.Context, dir string, args ...string) ([]byte, error) {
+// folder is that of the module whose program is built.
+func (t *Tree) folder() string { return filepath.Join(t.root, filepath.FromSlash(t.target.module)) }
+
+func (t *Tree) goCommandIn(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	var stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir, cmd.Stderr = dir, &stderr
+	cmd := exec.CommandContext(ctx, t.toolchain.Command, args...)
+	cmd.Dir, cmd.Env, cmd.Stderr = dir, t.toolchain.Env, &stderr
 	out, err := cmd.Output()
 	if ctx.Err() != nil {
 		return nil, ctx.Err()

@@ -48,7 +48,7 @@ func (t *Timeline) testCommands() []string {
 	}
 	line := "go test"
 	if h.Options["runtime"] == "seeded" {
-		line += ` -overlay="$(informersim overlay)"`
+		line = "informersim go test"
 	}
 	if pkg := h.Options["package"]; pkg != "" {
 		line += " " + reports.ShellQuote(pkg)

@@ -13,7 +13,7 @@ func Host(seed uint64, run func()) error { return gates.Host(seed, 0, false, run
 
 // notInterleaved says why there is no interleavedHost.
 const notInterleaved = "this program is built without the overlay of Go's runtime, which does that; in a clone of informersim, build one with it: " +
-	`go build -overlay="$(informersim overlay)" ./cmd/informersim`
+	`informersim go build ./cmd/informersim`
 
 // interleavedHost returns Host with client-go's goroutines interleaved by the seed, nil if this program cannot do that.
 func interleavedHost() subjects.Host {

@@ -84,7 +84,7 @@ func TestInterleavedTraceNeedsTheOverlay(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = scenarios.Replay(context.Background(), tr, scenarios.Options{Subject: clientgo.Kind})
-	if err == nil || !strings.Contains(err.Error(), "built without the overlay") || !strings.Contains(err.Error(), "go build -overlay") {
+	if err == nil || !strings.Contains(err.Error(), "built without the overlay") || !strings.Contains(err.Error(), "informersim go build") {
 		t.Errorf("the error is %v", err)
 	}
 }

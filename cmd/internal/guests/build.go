@@ -45,8 +45,7 @@ func find(ctx context.Context, r releases.Release, stderr io.Writer) (string, er
 	}
 	cache = filepath.Join(cache, "informersim", "guests")
 	kept := fmt.Sprintf("%s-%s-", r.Version, sum)
-	tool, err := exec.LookPath("go")
-	if err != nil {
+	if _, err := exec.LookPath("go"); err != nil {
 		there, _ := filepath.Glob(filepath.Join(cache, kept+"*", program()))
 		there = slices.DeleteFunc(there, func(path string) bool { return strings.Contains(filepath.Dir(path), "-overlay-") != bubble.Seeded() })
 		if len(there) > 0 {
@@ -55,24 +54,15 @@ func find(ctx context.Context, r releases.Release, stderr io.Writer) (string, er
 		return "", fmt.Errorf("%s has to be built once, and there is no go command: install Go from https://go.dev/dl, or use the built-in client-go %s with --subject client-go",
 			r.Subject(), releases.BuiltIn)
 	}
-	out, err := exec.CommandContext(ctx, tool, "env", "GOVERSION", "GOROOT").Output()
+	t, edits, err := toolchain(ctx, r)
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case err != nil:
-		return "", fmt.Errorf("%s env GOVERSION GOROOT: %w", tool, err)
+		return "", fmt.Errorf("building %s: %w", r.Subject(), err)
 	}
-	goversion, goroot, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
-	kept += goversion
-	edits := ""
-	if bubble.Seeded() { // its guests are to be what it is
-		folder, err := launcher.OverlayFolder()
-		if err == nil {
-			edits, err = overlay.Write(goroot, folder)
-		}
-		if err != nil {
-			return "", fmt.Errorf("building %s: %w", r.Subject(), err)
-		}
+	kept += t.Version
+	if edits != "" {
 		kept += "-" + strings.TrimSuffix(filepath.Base(edits), ".json")
 	}
 	folder := filepath.Join(cache, kept)
@@ -93,11 +83,33 @@ func find(ctx context.Context, r releases.Release, stderr io.Writer) (string, er
 	}
 	fmt.Fprintf(stderr, "building a guest with client-go %s, which is done once and may take minutes\n", r.Version)
 	started := time.Now()
-	if err := (&builder{ctx, tool, folder, edits, r}).build(path); err != nil {
+	if err := (&builder{ctx, t, folder, edits, r}).build(path); err != nil {
 		return "", err
 	}
 	fmt.Fprintf(stderr, "built it in %s: %s\n", time.Since(started).Round(100*time.Millisecond), path)
 	return path, nil
+}
+
+// toolchain returns the one that a guest's go.mod asks for, and the overlay of its runtime if this program has it: its guests are to be what it is.
+func toolchain(ctx context.Context, r releases.Release) (t *overlay.Toolchain, edits string, err error) {
+	folder, err := os.MkdirTemp("", "guest")
+	if err != nil {
+		return nil, "", err
+	}
+	defer os.RemoveAll(folder)
+	if err := os.WriteFile(filepath.Join(folder, "go.mod"), []byte(goMod(r)), 0o666); err != nil {
+		return nil, "", err
+	}
+	if bubble.Seeded() {
+		return launcher.Overlay(ctx, folder, environ())
+	}
+	t, err = launcher.Toolchain(ctx, folder, environ())
+	return t, "", err
+}
+
+// environ is the environment for the go command. A foreign GOOS would be useless, and a workspace would have other modules.
+func environ() []string {
+	return append(os.Environ(), "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH, "GOWORK=off", "GO111MODULE=on")
 }
 
 // sources calls f with each file of a guest.
@@ -132,11 +144,11 @@ func goMod(r releases.Release) string {
 
 // builder builds one guest.
 type builder struct {
-	ctx    context.Context
-	tool   string
-	folder string
-	edits  string // the file for -overlay, "" for none
-	r      releases.Release
+	ctx       context.Context
+	toolchain *overlay.Toolchain
+	folder    string
+	edits     string // the file for -overlay, "" for none
+	r         releases.Release
 }
 
 // build builds the guest, and puts it at path when it is complete.
@@ -179,10 +191,9 @@ func (b *builder) build(path string) error {
 
 // run runs the go command.
 func (b *builder) run(folder string, args ...string) (string, error) {
-	cmd := exec.CommandContext(b.ctx, b.tool, args...)
+	cmd := exec.CommandContext(b.ctx, b.toolchain.Command, args...)
 	cmd.Dir = folder
-	// A foreign GOOS would be useless, and a workspace would have other modules.
-	cmd.Env = append(os.Environ(), "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH, "GOWORK=off", "GO111MODULE=on", "PWD="+folder)
+	cmd.Env = append(slices.Clip(b.toolchain.Env), "PWD="+folder)
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }

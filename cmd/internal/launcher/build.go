@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/informersim/informersim/bubble/overlay"
 	"github.com/informersim/informersim/cmd/internal/version"
 )
 
@@ -42,10 +41,11 @@ func (f *finder) build(ctx context.Context) (string, error) {
 		if release := runtime.Version(); !strings.ContainsAny(release, " -") {
 			env = append(env, "GOTOOLCHAIN="+release)
 		}
-		edits, err := writeOverlay(ctx, tool, env)
+		t, edits, err := Overlay(ctx, f.source, env)
 		if err != nil {
 			return "", fmt.Errorf("building %s: %w", f.program, err)
 		}
+		tool, env = t.Command, t.Env
 		flags = append(flags, "-overlay="+edits)
 	}
 	var args []string
@@ -78,33 +78,6 @@ func (f *finder) build(ctx context.Context) (string, error) {
 		module = ""
 	}
 	return path, f.check(ctx, path, module)
-}
-
-// OverlayFolder returns the folder below the user's cache for the overlay of Go's runtime.
-func OverlayFolder() (string, error) {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(cache, "informersim", "overlay"), nil
-}
-
-// writeOverlay writes the overlay for the toolchain that the go command uses, and returns the file to pass to it.
-func writeOverlay(ctx context.Context, tool string, env []string) (string, error) {
-	folder, err := OverlayFolder()
-	if err != nil {
-		return "", err
-	}
-	cmd := exec.CommandContext(ctx, tool, "env", "GOROOT")
-	cmd.Env = env
-	out, err := cmd.Output()
-	switch {
-	case ctx.Err() != nil:
-		return "", ctx.Err()
-	case err != nil:
-		return "", fmt.Errorf("%s env GOROOT: %w", tool, err)
-	}
-	return overlay.Write(strings.TrimSpace(string(out)), folder)
 }
 
 // announced runs a build, and announces it if it takes long. Like the go command, it is silent if nothing has changed.

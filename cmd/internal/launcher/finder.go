@@ -105,7 +105,7 @@ func (f *finder) check(ctx context.Context, path, module string) error {
 	case err != nil:
 		return fmt.Errorf("%s: %w", path, err)
 	case f.overlaid && !strings.HasSuffix(string(out), Overlaid):
-		return fmt.Errorf("%s is built without the overlay of Go's runtime: build it with go build -overlay=\"$(informersim overlay)\", or remove it, and it is built for you", path)
+		return fmt.Errorf("%s is built without the overlay of Go's runtime: build it with informersim go build, or remove it, and it is built for you", path)
 	case module != "" && its.Module != module:
 		return fmt.Errorf("%s has version %s, and this informersim has %s: install the same version of both", path, its.Module, module)
 	case its.Protocol != f.own.Protocol:

@@ -229,11 +229,11 @@ func TestBuildsWithOverlay(t *testing.T) {
 	overlaid := p.script("built", plain+"; echo; echo \"with the overlay of Go's runtime\"")
 	p.script("path/informersim-controllers", plain)
 	p.script("path/go", `echo "$GOTOOLCHAIN,$GOFLAGS: $@" >>`+p.dir+`/calls
-		case $1 in env) echo `+runtime.GOROOT()+`;; *) PATH=/bin:/usr/bin; cp `+overlaid+` $GOBIN/informersim-controllers;; esac`)
+		case $1 in env) echo '{"GOROOT": "`+runtime.GOROOT()+`", "GOMODCACHE": "/modules", "GOVERSION": "`+runtime.Version()+`"}';; *) PATH=/bin:/usr/bin; cp `+overlaid+` $GOBIN/informersim-controllers;; esac`)
 	t.Setenv("GOFLAGS", "-mod=vendor")
 	p.want(filepath.Join(p.cache, "v1.2.3", "informersim-controllers"))
 	calls, err := os.ReadFile(filepath.Join(p.dir, "calls"))
-	want := regexp.MustCompile(`^` + runtime.Version() + `,: env GOROOT\n` + runtime.Version() +
+	want := regexp.MustCompile(`^` + runtime.Version() + `,: env -json GOROOT GOMODCACHE GOVERSION\n` + runtime.Version() +
 		`,: install -overlay=.*/informersim/overlay/overlay-[0-9a-f]+\.json github.com/informersim/informersim/cmd/informersim-controllers@v1.2.3\n$`)
 	if err != nil || !want.Match(calls) {
 		t.Errorf("the go command was called with %q, %v; want %s", calls, err, want)

@@ -34,12 +34,10 @@ const (
 // AskKubectl is the argument for which informersim-kubectl prints its own version: kubectl's command version is kubectl's.
 const AskKubectl = "--informersim-version"
 
-// ExitStatus is the exit code of a server that ran as a child and did not end with 0. The server has printed why.
+// ExitStatus is the exit code of a program that ran as a child and did not end with 0. The program has printed why.
 type ExitStatus int
 
-func (s ExitStatus) Error() string {
-	return program + " ended with exit status " + strconv.Itoa(int(s))
-}
+func (s ExitStatus) Error() string { return "it ended with exit status " + strconv.Itoa(int(s)) }
 
 // Run finds or builds the server and starts it with the given arguments. On Unix it returns only if that fails.
 func Run(ctx context.Context, args []string, stderr io.Writer) error {
@@ -47,7 +45,7 @@ func Run(ctx context.Context, args []string, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return start(path, args)
+	return start(path, args, os.Environ())
 }
 
 // Find finds or builds the server, and returns its path.
@@ -71,7 +69,7 @@ func FindControllers(ctx context.Context, stderr io.Writer) (path string, err er
 // RunKubectl starts the kubectl that KubectlEnv names, or finds or builds informersim-kubectl and starts it. On Unix it returns only if that fails.
 func RunKubectl(ctx context.Context, args []string, stderr io.Writer) error {
 	if path := os.Getenv(KubectlEnv); path != "" {
-		return start(path, args) // any kubectl will do
+		return start(path, args, os.Environ()) // any kubectl will do
 	}
 	f, err := newFinder(&finder{program: kubectl, env: KubectlEnv, ask: AskKubectl}, "kubectl", stderr)
 	if err != nil {
@@ -81,7 +79,7 @@ func RunKubectl(ctx context.Context, args []string, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return start(path, args)
+	return start(path, args, os.Environ())
 }
 
 // Folder returns the folder below the user's cache for what belongs to this version of the program, or to its working copy.

@@ -10,9 +10,10 @@ import (
 	"os/signal"
 )
 
-// start runs the server as a child and waits for its end.
-func start(path string, args []string) error {
+// start runs a program as a child and waits for its end.
+func start(path string, args, env []string) error {
 	cmd := exec.Command(path, args...)
+	cmd.Env = env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt)

@@ -2,11 +2,11 @@ package remote_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"testing"
 
@@ -50,15 +50,24 @@ func built(t testing.TB) *remote.Guest {
 			return
 		}
 		build.path = filepath.Join(temp, "guest")
+		var tool *overlay.Toolchain
+		if tool, build.err = overlay.Ask(context.Background(), "go", "", os.Environ()); build.err != nil {
+			return
+		}
 		args := []string{"build", "-ldflags=-w", "-o", build.path}
 		if bubble.Seeded() { // the guest is to be what this program is
 			var edits string
-			if edits, build.err = overlay.Write(runtime.GOROOT(), temp); build.err != nil {
+			if tool, build.err = tool.Overlaid(filepath.Join(temp, "toolchain")); build.err != nil {
+				return
+			}
+			if edits, build.err = overlay.Write(tool.Root, temp); build.err != nil {
 				return
 			}
 			args = append(args, "-overlay", edits)
 		}
-		if out, err := exec.Command("go", append(args, folder)...).CombinedOutput(); err != nil {
+		cmd := exec.Command(tool.Command, append(args, folder)...)
+		cmd.Env = tool.Env
+		if out, err := cmd.CombinedOutput(); err != nil {
 			build.err = fmt.Errorf("%w\n%s", err, out)
 		}
 	})
