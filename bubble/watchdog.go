@@ -16,20 +16,21 @@ func (j *job) await(timeout time.Duration) error {
 	if j.options.Many {
 		every = lockCheckOfMany
 	}
-	tick := time.NewTicker(min(max(timeout/4, time.Millisecond), every/4))
+	interval := min(max(timeout/4, time.Millisecond), every/4)
+	tick := time.NewTicker(interval)
 	defer tick.Stop()
-	last, was, since, locks := j.waits.Load(), j.phase.Load(), time.Now(), deadlock{every: every}
+	last, was, worked, locks := j.waits.Load(), j.phase.Load(), working{interval: interval, looked: time.Now()}, deadlock{every: every}
 	for {
 		select {
 		case err := <-j.done:
 			return err
 		case <-tick.C:
 		}
+		lasted := worked.look(time.Now())
 		if n, phase := j.waits.Load(), j.phase.Load(); n != last || phase != was {
-			last, was, since, locks = n, phase, time.Now(), deadlock{every: every}
+			last, was, worked.lasted, locks = n, phase, 0, deadlock{every: every}
 			continue
 		}
-		lasted := time.Since(since)
 		if was == running {
 			if last > 0 && lasted >= every && locks.look(time.Now(), j.withOwn) && j.phase.CompareAndSwap(running, givenUp) {
 				return j.locked(j.withOwn())
@@ -71,4 +72,19 @@ func (j *job) restless() (found []Goroutine) {
 		found = bubbled(dump(), j.name, true)
 	}
 	return found
+}
+
+// working measures how long a step has lasted, without the time for which the whole process stood still: at a breakpoint of a debugger, for example, or because
+// the machine slept. Nothing of the step could go on then.
+type working struct {
+	interval time.Duration // between two looks
+	looked   time.Time
+	lasted   time.Duration
+}
+
+// look takes a look, and returns how long the step has lasted.
+func (w *working) look(now time.Time) time.Duration {
+	w.lasted += min(now.Sub(w.looked), 4*w.interval)
+	w.looked = now
+	return w.lasted
 }
