@@ -56,11 +56,15 @@ func TestGo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command("go", "env", "GOROOT").Output()
+	out, err := exec.Command("go", "env", "GOROOT", "GOCACHE").Output()
 	if err != nil {
 		t.Skipf("there is no go command: %v", err)
 	}
-	goroot := strings.TrimSpace(string(out))
+	goroot, cache, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	t.Setenv("GOCACHE", cache) // what follows is the user's cache, where informersim keeps its overlay
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("GOPATH", t.TempDir())
 	inTemp(t, map[string]string{
 		"a b/go.mod":  "module example.com/x\n\ngo 1.25\n",
 		"a b/main.go": "package main\n\nimport (\n\t\"os\"\n\t_ \"unsafe\"\n)\n\n//go:linkname bubbleSeed runtime.bubbleSeed\nvar bubbleSeed uint64\n\nfunc main() { println(bubbleSeed); os.Exit(3) }\n",
