@@ -99,6 +99,9 @@ func (f *bisectFlags) between() ([]releases.Release, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", end.flag, err)
 		}
+		if at.Minor == releases.Next && all[len(all)-1].Minor < at.Minor {
+			all = append(all, at)
+		}
 		all = slices.DeleteFunc(all, func(r releases.Release) bool { return end.outside(r, at) })
 		for n := range all {
 			if all[n].Minor == at.Minor {
@@ -109,9 +112,10 @@ func (f *bisectFlags) between() ([]releases.Release, error) {
 	if len(all) == 0 {
 		return nil, fmt.Errorf("there is no release from %s to %s", f.from, f.to)
 	}
-	if last := all[len(all)-1]; clientIsChanged && last.Version == releases.BuiltIn {
-		last.Version = ownCopy
-		all = append(all, last)
+	if at := slices.IndexFunc(all, func(r releases.Release) bool { return r.Version == releases.BuiltIn }); at >= 0 && clientIsChanged {
+		own := all[at]
+		own.Version = ownCopy
+		all = slices.Insert(all, at+1, own)
 	}
 	return all, nil
 }

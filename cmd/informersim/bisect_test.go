@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/subjects/clientgo/releases"
 )
 
 // The built-in release needs no guest.
@@ -30,6 +31,28 @@ func TestBisectOfOneRelease(t *testing.T) {
 	var row tried
 	if err := json.Unmarshal([]byte(got.stdout), &row); err != nil || row.Right || row.Verdict != "mismatch" || got.code != exitBroken {
 		t.Errorf("exit code %d, %+v: %v, %s", got.code, row, err, got.stderr)
+	}
+}
+
+// A release to come is played if it is asked for.
+func TestBisectUpToAReleaseToCome(t *testing.T) {
+	for _, test := range []struct{ from, to, want string }{
+		{"v0.36", "", "v0.36.6 v0.37.2"},
+		{"v0.36", releases.FirstOfNext, "v0.36.6 v0.37.2 " + releases.FirstOfNext},
+		{releases.FirstOfNext, "", releases.FirstOfNext},
+		{releases.FirstOfNext, "v0.38.0", "v0.38.0"},
+	} {
+		all, err := (&bisectFlags{from: test.from, to: test.to}).between()
+		var names []string
+		for _, r := range all {
+			names = append(names, r.Version)
+		}
+		if got := strings.Join(names, " "); err != nil || got != test.want {
+			t.Errorf("from %s to %s: %s, %v, want %s", test.from, test.to, got, err, test.want)
+		}
+	}
+	if all, err := (&bisectFlags{from: releases.FirstOfNext, to: "v0.37"}).between(); err == nil || !strings.Contains(err.Error(), "there is no release") {
+		t.Errorf("backwards: %v, %v", all, err)
 	}
 }
 

@@ -139,7 +139,7 @@ func digest() (string, error) {
 
 // goMod is the go.mod of a guest. The module has the path of this one, so that its files need no changes.
 func goMod(r releases.Release) string {
-	return fmt.Sprintf("module %s\n\ngo 1.26.0\n\nrequire (\n\tk8s.io/apimachinery %s\n\tk8s.io/client-go %[2]s\n)\n", version.Path, r.Version)
+	return fmt.Sprintf("module %s\n\ngo %s\n\nrequire (\n\tk8s.io/apimachinery %s\n\tk8s.io/client-go %[3]s\n)\n", version.Path, r.Go(), r.Version)
 }
 
 // builder builds one guest.

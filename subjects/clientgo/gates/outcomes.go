@@ -91,7 +91,7 @@ func (g *Gates) Library(turn uint64) []subjects.Outcome {
 	o, returned := &outcomes{}, make(chan struct{})
 	go func() {
 		defer close(returned)
-		o.all = library.Check(turn, synctest.Wait)
+		o.all = library.Check(turn, minor(), synctest.Wait)
 	}()
 	if g.b.PassUntil(returned, libraryLimit) {
 		g.b.Quiesce()

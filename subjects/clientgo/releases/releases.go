@@ -33,6 +33,13 @@ var table = []Minor{
 // BuiltIn is the release that informersim itself is built with.
 const BuiltIn = "v0.37.2"
 
+// Next is the minor release to come, and FirstOfNext the pre-release of it that was looked at. That and later ones, the release itself included, are guests as
+// well: who maintains client-go can hold a change against the properties before it is released.
+const (
+	Next        = 38
+	FirstOfNext = "v0.38.0-beta.0"
+)
+
 // feature is something that came with a release.
 type feature struct {
 	since int // the first minor release that has it
@@ -77,6 +84,14 @@ type Release struct {
 	Minor, Patch int
 }
 
+// Go is the version of Go that it needs, or that a guest does.
+func (r Release) Go() string {
+	if r.Minor >= 38 {
+		return "1.27.0"
+	}
+	return "1.26.0"
+}
+
 // Subject returns the name of the subject: client-go@v0.31.14.
 func (r Release) Subject() string { return "client-go@" + r.Version }
 
@@ -119,15 +134,29 @@ func (r Release) Gated() bool { return r.Minor >= 34 }
 
 var (
 	exact = regexp.MustCompile(`^v0\.(\d{1,3})\.(\d{1,3})$`)
+	pre   = regexp.MustCompile(`^v0\.(\d{1,3})\.0-(alpha|beta|rc)\.\d{1,3}$`)
 	short = regexp.MustCompile(`^v?[01]\.(\d{1,3})$`)
 	other = regexp.MustCompile(`^v?[01]\.(\d{1,3})\.(\d{1,3})$`)
 )
 
-// Parse returns the release of a version: v0.31.14, or v0.31 for the newest of that minor.
+// Parse returns the release of a version: v0.31.14, v0.31 for the newest of that minor, or a pre-release of the next one.
 func Parse(version string) (Release, error) {
-	if m := exact.FindStringSubmatch(version); m != nil {
+	if m := pre.FindStringSubmatch(version); m != nil {
 		minor, _ := strconv.Atoi(m[1]) // at most three digits
+		switch {
+		case minor < Next:
+			return Release{}, fmt.Errorf("client-go %s is no release: write client-go@v0.%d for the newest patch that informersim knows", version, minor)
+		case minor > Next || m[2] == "alpha":
+			return Release{}, fmt.Errorf("client-go %s has not been looked at: of pre-releases, a guest can be built with %s and later ones of v0.%d", version, FirstOfNext, Next)
+		}
+		return Release{Version: version, Minor: minor}, nil
+	}
+	if m := exact.FindStringSubmatch(version); m != nil {
+		minor, _ := strconv.Atoi(m[1])
 		patch, _ := strconv.Atoi(m[2])
+		if minor == Next {
+			return Release{version, minor, patch}, nil
+		}
 		for _, known := range table {
 			switch {
 			case known.Number != minor:
@@ -141,6 +170,9 @@ func Parse(version string) (Release, error) {
 	}
 	if m := short.FindStringSubmatch(version); m != nil && strings.HasPrefix(version, "v0.") {
 		minor, _ := strconv.Atoi(m[1])
+		if minor == Next {
+			return Release{}, fmt.Errorf("informersim knows no release of client-go v0.%d yet: name one, such as client-go@%s", minor, FirstOfNext)
+		}
 		for _, known := range table {
 			if known.Number == minor {
 				return Parse(known.NewestVersion())

@@ -12,7 +12,8 @@ func TestVersions(t *testing.T) {
 	for version, want := range map[string]string{
 		"v0.31.14": "v0.31.14", "v0.31": "v0.31.14", BuiltIn: BuiltIn,
 		"0.31.14": "did you mean client-go@v0.31.14?", "v1.31.4": "did you mean client-go@v0.31.4?", "1.31": "did you mean client-go@v0.31?",
-		"": "is not a release of client-go", "latest": "is not a release of client-go", "v0.31.14-rc.1": "is not a release of client-go",
+		"": "is not a release of client-go", "latest": "is not a release of client-go", "v0.31.14-rc.1": "is not a release of client-go", "v0.31.0-rc.1": "write client-go@v0.31 for the newest patch",
+		FirstOfNext: FirstOfNext, "v0.38.0-rc.1": "v0.38.0-rc.1", "v0.38.3": "v0.38.3", "v0.38.0-alpha.2": "has not been looked at", "v0.39.0-beta.0": "has not been looked at", "v0.38": "such as client-go@" + FirstOfNext,
 		"v0.5.0": "is not one of those that a guest can be built with: v0.17.17 to " + BuiltIn, "v0.17.5": "v0.17.5", "v0.17.4": "no guest can be built with client-go v0.17.4: v0.17.5 is the oldest", "v0.16": "a guest can be built with: v0.17", "v0.99": "a guest can be built with: v0.17",
 	} {
 		r, err := Parse(version)

@@ -71,7 +71,7 @@ func (c *check) renamedDeltas() {
 	}
 }
 
-// batchEnds has a RealFIFO transform an object into something that has no key, between others. A batch ends with it.
+// batchEnds has a RealFIFO transform an object into something that has no key, between others. Before v0.38 a batch ends with it.
 func (c *check) batchEnds() {
 	lost := c.key()
 	q := cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{AtomicEvents: true, Transformer: func(obj any) (any, error) {
@@ -86,7 +86,10 @@ func (c *check) batchEnds() {
 	q.Close()
 	at := slices.Index(keys, lost) + 1
 	want := []int{at}
-	if at < len(keys) {
+	switch {
+	case c.minor >= 38:
+		want = []int{len(keys)}
+	case at < len(keys):
 		want = append(want, len(keys)-at)
 	}
 	var got []int

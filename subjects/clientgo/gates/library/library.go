@@ -67,7 +67,8 @@ const Parts = 39
 // check is one round of calls of a part.
 type check struct {
 	*rand.Rand
-	part string
+	minor int // the release of client-go
+	part  string
 	// quiesce waits until all goroutines of the bubble rest.
 	quiesce func()
 	wrong   []subjects.Outcome
@@ -78,9 +79,10 @@ type check struct {
 // Part names the part that a turn is about.
 func Part(turn uint64) string { return checks[turn%Parts].part }
 
-// Check makes the round of calls that has the number turn, and returns what was not as the model says. It is called inside a bubble, whose quiesce it is given.
-func Check(turn uint64, quiesce func()) []subjects.Outcome {
-	c := &check{Rand: rand.New(rand.NewPCG(turn, 0)), part: Part(turn), quiesce: quiesce}
+// Check makes the round of calls that has the number turn, and returns what was not as the model of a minor release says, such as 37. It is called inside a bubble,
+// whose quiesce it is given.
+func Check(turn uint64, minor int, quiesce func()) []subjects.Outcome {
+	c := &check{Rand: rand.New(rand.NewPCG(turn, 0)), minor: minor, part: Part(turn), quiesce: quiesce}
 	func() {
 		defer func() {
 			if r := recover(); r != nil {

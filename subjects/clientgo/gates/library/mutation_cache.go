@@ -114,7 +114,11 @@ func (c *check) leavesMeanwhile() {
 	s.Mutation(object("ns1/a", 5))
 	found, err := s.ByIndex(cache.NamespaceIndex, "ns1")
 	c.no("ByIndex", err)
-	c.is("what ByIndex finds beside an object that is deleted meanwhile", []string{"ns1/b@4"}, texts(found))
+	want := []string{"ns1/b@4"}
+	if c.minor >= 38 { // what is not in the index is taken from the cache
+		want = []string{"ns1/a@5", "ns1/b@4"}
+	}
+	c.is("what ByIndex finds beside an object that is deleted meanwhile", want, texts(found))
 }
 
 // unindexable writes an object of which an index function knows nothing to say: the others are found.
