@@ -78,6 +78,8 @@ func busyQueues(c *check) {
 	c.batchEnds()
 	c.takesWhenClosed()
 	c.resyncsAtFirst()
+	c.noDeltas()
+	c.resyncedFirst()
 }
 
 // resyncsAtFirst has a resync come when half of the first list was processed: it tells of that half, behind the other.

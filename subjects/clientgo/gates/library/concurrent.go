@@ -208,6 +208,7 @@ func transactions(c *check) {
 	c.is("what an index has after a transaction that deletes", keys[1:2], found)
 	c.is("ListKeys after a transaction that deletes", keys[1:2], store.ListKeys())
 	c.unindexed()
+	c.readersWait()
 }
 
 // waiters wait for a key of a work queue, while others are done with theirs, and then for its end.

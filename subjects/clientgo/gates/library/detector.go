@@ -169,6 +169,9 @@ func (c *check) informs() {
 	}
 	on, compares := (*held).(comparer)
 	c.is("whether the mutation detector of an informer was switched on", true, compares)
+	if since := field[time.Time](*held, "lastRotated"); since != nil {
+		c.is("whether the mutation detector of an informer runs", true, !since.IsZero())
+	}
 	for _, key := range []string{"ns1/a", "ns1/b", "c"} {
 		obj, exists, err := inf.GetStore().GetByKey(key)
 		c.no("GetByKey", err)

@@ -157,4 +157,5 @@ func (c *check) timed(id cache.InformerNameAndResource, unpublished bool) {
 	}
 	c.is("the metric of queued items while what was taken is processed", want, left)
 	c.is("how many seconds it took to process what takes a nanosecond", time.Nanosecond.Seconds(), got.latency.last)
+	c.countsResyncs(id)
 }

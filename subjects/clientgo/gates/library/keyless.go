@@ -37,6 +37,7 @@ func keyless(c *check) {
 	}
 	inf := cache.NewSharedIndexInformer(from, &metav1.PartialObjectMetadata{}, 0, gate)
 	shared := c.IntN(2) == 0
+	defer c.listsKeyless()
 	run := inf.RunWithContext
 	if shared {
 		c.no("SetTransform", inf.SetTransform(transform))

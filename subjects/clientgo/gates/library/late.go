@@ -306,6 +306,7 @@ func waitingHandlers(c *check) {
 	cancel()
 	c.quiesce()
 	c.seenBeforeSynced()
+	c.addedInWrite()
 }
 
 // notes are what a goroutine notes, for others that look at them while it may go on.

@@ -137,6 +137,8 @@ func limiters(c *check) {
 	c.throttles()
 	c.extremes(exponential(), slow)
 	c.manyLimiters()
+	c.fakeLimiters()
+	c.plainLimits()
 }
 
 // mostOfDefaults is the longest delay of the limiters that client-go proposes.

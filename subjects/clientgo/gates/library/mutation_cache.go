@@ -91,6 +91,7 @@ func mutationCache(c *check) {
 	c.repeatedValue()
 	c.unindexable()
 	c.leavesMeanwhile()
+	c.buried()
 }
 
 // losing is an Indexer that loses an object once it has named it.

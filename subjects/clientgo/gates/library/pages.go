@@ -104,6 +104,7 @@ func pages(c *check) {
 		c.pages()
 	}
 	c.canceledInPage()
+	c.endsInPage()
 }
 
 // pages reads one list.
@@ -126,7 +127,7 @@ func (c *check) pages() {
 		options.ResourceVersion, options.ResourceVersionMatch = "7", metav1.ResourceVersionMatchNotOlderThan
 	}
 	p := pager.New(b.page)
-	c.is("the page size of a pager", int64(500), p.PageSize)
+	c.is("the page size of a pager, whether it reads all of a list that has expired, and how many pages it reads ahead", [3]any{int64(500), true, int32(10)}, [3]any{p.PageSize, p.FullListIfExpired, p.PageBufferSize})
 	p.PageSize, p.FullListIfExpired = int64(c.IntN(4)), c.IntN(4) > 0
 	p.PageBufferSize = int32(c.IntN(3))
 	alloc := c.IntN(2) == 0

@@ -133,6 +133,7 @@ func queueMetrics(c *check) {
 	c.orderedMeters()
 	c.queueProviders()
 	c.measuringTicker()
+	c.inheritsKeys()
 }
 
 // orderedMeters are those of a work queue that is given its order.

@@ -119,6 +119,8 @@ func (c *check) wakes(h *cache.Heap) {
 	c.refused("Add to a Heap that is closed", h.Add(object("c", 1)))
 	c.wakesTwo()
 	c.unordered()
+	c.leavesHeap()
+	c.readsHeap()
 	left := cache.NewHeap(cache.MetaNamespaceKeyFunc, earlier)
 	c.no("BulkAdd", left.BulkAdd([]any{object("c", 1), object("gone", 2)}))
 	left.Close()
@@ -214,6 +216,7 @@ func (c *check) oddFIFOs() {
 	c.withoutKey()
 	c.unprocessed()
 	c.listedAgain()
+	c.busyFIFO()
 }
 
 // listedAgain has a second list come before the first one is popped. A FIFO has synced when it was popped as often as the first was long.
@@ -301,6 +304,7 @@ func trackers(c *check) {
 	for range open {
 		single.Finished()
 	}
+	c.is("the names of trackers", [2]string{"async", "single"}, [2]string{async.Name(), single.Name()})
 	c.is("whether a SingleFileTracker takes more ends than beginnings", true, panics(single.Finished))
 	c.lazy()
 }
@@ -373,6 +377,7 @@ func parallel(c *check) {
 	nobody := 0
 	workqueue.ParallelizeUntil(context.Background(), 0, 3, func(int) { nobody++ })
 	c.is("how many of 3 pieces are done without workers", 0, nobody)
+	c.negativeChunk()
 }
 
 // parallel does some work in pieces, of which several are under way at once.

@@ -77,6 +77,7 @@ func restClients(c *check) {
 		cancel()
 	}
 	c.paths()
+	c.restCalls()
 }
 
 // plan describes the answers, for a message.

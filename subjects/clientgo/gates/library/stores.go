@@ -160,6 +160,8 @@ func expirationCache(c *check) {
 	}
 	c.is("LastStoreSyncResourceVersion after Delete", plain.LastStoreSyncResourceVersion(), s.LastStoreSyncResourceVersion())
 	c.listed(ttl)
+	c.stamped()
+	c.renewedInRead()
 }
 
 func undeltaStore(c *check) {
@@ -215,6 +217,7 @@ func stores(c *check) {
 	c.renames()
 	c.indices()
 	c.manyObjects()
+	c.typedIndices()
 }
 
 // typed compares an index with what its function makes of the model.

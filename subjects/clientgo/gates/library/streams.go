@@ -49,7 +49,7 @@ func (s *stream) Watch(options metav1.ListOptions) (watch.Interface, error) {
 	case "invalid":
 		return nil, apierrors.NewInvalid(schema.GroupKind{}, "sendInitialEvents", nil)
 	}
-	s.watch = watch.NewFakeWithChanSize(8, false)
+	s.watch = watch.NewFakeWithChanSize(16, false)
 	if options.SendInitialEvents == nil {
 		return s.watch, nil
 	}
@@ -76,7 +76,8 @@ func (s *stream) Watch(options metav1.ListOptions) (watch.Interface, error) {
 		}
 		s.watch.Add(item)
 	}
-	s.bookmark(s.end-1, "false") // it ends nothing
+	s.bookmark(s.end-1, "false")                        // it ends nothing
+	s.watch.Action(watch.Bookmark, object("", s.end-1)) // nor does this
 	if next != "slow" {
 		s.ends()
 	}
@@ -149,6 +150,7 @@ func streams(c *check) {
 	c.stoppedStream()
 	c.stoppedInReplace()
 	c.differ()
+	c.streamsSlowly()
 }
 
 // differ asks for a streaming list again and again. The requests do not last as long as each other.

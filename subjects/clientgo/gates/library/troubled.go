@@ -68,9 +68,11 @@ type trouble struct {
 func troubled(c *check) {
 	for _, way := range []func(*trouble) func(){(*trouble).throttled, (*trouble).internal, (*trouble).refusedList, (*trouble).withoutRevision, (*trouble).pagedAgain, (*trouble).ofAnotherKind,
 		(*trouble).pagedWithout, (*trouble).busy, (*trouble).silent, (*trouble).asTheyCome, (*trouble).refusedEvent, (*trouble).refusedReplace, (*trouble).refusedResync, (*trouble).refusedResyncs, (*trouble).calm,
-		(*trouble).stoppedInList, (*trouble).refusedWatch, (*trouble).unorderedTold, (*trouble).onlyForeign, (*trouble).foreignBookmark, (*trouble).pagedSecond} {
+		(*trouble).stoppedInList, (*trouble).refusedWatch, (*trouble).unorderedTold, (*trouble).onlyForeign, (*trouble).foreignBookmark, (*trouble).pagedSecond, (*trouble).stillBusy,
+		(*trouble).brief, (*trouble).unreachable, (*trouble).stoppedInResync} {
 		c.trouble(way)
 	}
+	c.undetailed()
 }
 
 // trouble runs a reflector that gets into some.

@@ -33,6 +33,7 @@ func watchTools(c *check) {
 		c.until()
 	}
 	c.comesLater()
+	c.endsUndetailed()
 	c.watchesStore()
 	c.untilOne()
 	for _, revision := range []string{"", "0"} {

@@ -85,6 +85,7 @@ func drains(c *check) {
 	c.untaken()
 	c.leftOver()
 	c.drainedAfterShutDown()
+	c.ordersAlone()
 }
 
 // drainedAfterShutDown has somebody wait for a queue to drain that was shut down before.
