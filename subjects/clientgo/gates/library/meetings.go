@@ -39,6 +39,7 @@ func (c *check) meetings() {
 	}
 	for range 4 {
 		c.addedWhenStarted()
+		c.readWhenReplaced()
 	}
 }
 
@@ -271,6 +272,22 @@ func (c *check) readWhenChanged() {
 	c.together(func() { got, err = read() }, func() { c.no("a change of an Indexer", leaves()) })
 	c.no(name, err)
 	c.is("whether "+name+" gives nothing but what is under a value that an object leaves meanwhile", true, len(got) == 0 || len(got) == 1 && got[0] == any(obj))
+}
+
+// readWhenReplaced reads an index while a list comes that has nothing. What was under a value is there, or nothing is.
+func (c *check) readWhenReplaced() {
+	s, obj := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}), object("ns1/a", 1)
+	c.no("Add", s.Add(obj))
+	for name, read := range byName(map[string]func() ([]any, error){
+		"ByIndex": func() ([]any, error) { return s.ByIndex(cache.NamespaceIndex, "ns1") }, "Index": func() ([]any, error) { return s.Index(cache.NamespaceIndex, obj) },
+	}) {
+		c.no("Update", s.Update(obj))
+		var got []any
+		var err error
+		c.together(func() { got, err = read() }, func() { c.no("Replace", s.Replace(nil, "2")) })
+		c.no(name, err)
+		c.is("whether "+name+" gives nothing but what is under a value while a list comes", true, len(got) == 0 || len(got) == 1 && got[0] == any(obj))
+	}
 }
 
 // either makes one of the queues of informers that know their store.
