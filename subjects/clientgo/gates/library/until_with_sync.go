@@ -57,6 +57,7 @@ func (c *check) synced() {
 			reached(func(e watch.Event) bool { return text(e.Object) == "ns1/b@2" }), reached(func(e watch.Event) bool { return e.Type == watch.Deleted }))
 		left = from.left
 	}, func() {
+		time.Sleep(10 * time.Millisecond) // until all of the list was looked at, so that whoever passes events on waits
 		from.watch.Delete(object("ns1/a", 6))
 		time.Sleep(2 * time.Second) // one of them for the end of the watch
 	})
