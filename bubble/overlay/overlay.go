@@ -12,7 +12,7 @@ import (
 )
 
 // Versions are the Go releases that the edits are made for and tested with. Others work as well if every edit matches their sources.
-const Versions = "go1.26 and go1.27"
+const Versions = "go1.26 or go1.27"
 
 // Write writes the overlay for the toolchain at goroot below dir, and returns the name of the file to pass to `go test -overlay`.
 // The same toolchain gives the same file, whose contents never change.
