@@ -170,8 +170,8 @@ func buildEngine() (string, error) {
 	if source != "" {
 		cmd = exec.Command(tool, "build", "-C", source, "-buildvcs=false", "-o", path, "./cmd/"+engineProgram)
 	}
-	// The flags of this test's build, an overlay for example, are not for the engine.
-	cmd.Env = append(os.Environ(), "GOBIN="+folder, "GOFLAGS=", "GOWORK=off", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
+	// The flags of this test's build, an overlay for example, are not for the engine. An empty GOFLAGS would let those of go env -w through.
+	cmd.Env = append(os.Environ(), "GOBIN="+folder, "GOFLAGS=-mod=readonly", "GOWORK=off", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 	cmd.WaitDelay = 5 * time.Second
 	line := strings.Join(cmd.Args, " ")

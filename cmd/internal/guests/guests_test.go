@@ -3,6 +3,7 @@ package guests
 import (
 	"bytes"
 	"errors"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -81,6 +82,18 @@ func TestSources(t *testing.T) {
 	for _, path := range imports {
 		if !folders[path] {
 			t.Errorf("%s is imported and not a source", path)
+		}
+	}
+}
+
+// The user's flags are not for what is built once and kept for all runs.
+func TestBuildsWithoutFlags(t *testing.T) {
+	for _, flags := range []string{"-mod=vendor", "-race"} {
+		t.Setenv("GOFLAGS", flags)
+		cmd := exec.CommandContext(t.Context(), "go", "env", "GOFLAGS")
+		cmd.Env = environ()
+		if out, err := cmd.Output(); err != nil || string(out) != "-mod=readonly\n" {
+			t.Errorf("with GOFLAGS=%s a guest is built with %q, %v", flags, out, err)
 		}
 	}
 }

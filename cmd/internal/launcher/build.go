@@ -32,12 +32,11 @@ func (f *finder) build(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("building %s: %w", f.program, err)
 	}
 	path := filepath.Join(folder, executable(f.program))
-	// A foreign GOOS would be useless, and the go command refuses GOBIN with it.
-	env := append(os.Environ(), "GOBIN="+folder, "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
+	// A foreign GOOS would be useless, and the go command refuses GOBIN with it. The flags and the workspace of what the user builds are not for the program.
+	env := append(os.Environ(), "GOBIN="+folder, "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH, NoFlags, "GOWORK=off")
 	var flags []string
 	if f.overlaid {
-		// The overlay is for the toolchain that this program was built with. The flags of a test's build are not for the program.
-		env = append(env, "GOFLAGS=", "GOWORK=off")
+		// The overlay is for the toolchain that this program was built with.
 		if release := runtime.Version(); !strings.ContainsAny(release, " -") {
 			env = append(env, "GOTOOLCHAIN="+release)
 		}

@@ -233,13 +233,26 @@ func TestBuildsWithOverlay(t *testing.T) {
 	t.Setenv("GOFLAGS", "-mod=vendor")
 	p.want(filepath.Join(p.cache, "v1.2.3", "informersim-controllers"))
 	calls, err := os.ReadFile(filepath.Join(p.dir, "calls"))
-	want := regexp.MustCompile(`^` + runtime.Version() + `,: env -json GOROOT GOMODCACHE GOVERSION\n` + runtime.Version() +
-		`,: install -overlay=.*/informersim/overlay/overlay-[0-9a-f]+\.json github.com/informersim/informersim/cmd/informersim-controllers@v1.2.3\n$`)
+	want := regexp.MustCompile(`^` + runtime.Version() + `,-mod=readonly: env -json GOROOT GOMODCACHE GOVERSION\n` + runtime.Version() +
+		`,-mod=readonly: install -overlay=.*/informersim/overlay/overlay-[0-9a-f]+\.json github.com/informersim/informersim/cmd/informersim-controllers@v1.2.3\n$`)
 	if err != nil || !want.Match(calls) {
 		t.Errorf("the go command was called with %q, %v; want %s", calls, err, want)
 	}
 	if !strings.Contains(p.said(), "not used: "+p.path+"/informersim-controllers is built without the overlay of Go's runtime") {
 		t.Errorf("stderr has %q", p.said())
+	}
+}
+
+// The flags and the workspace of what the user builds are not for the server. An empty GOFLAGS would let that of go env -w through.
+func TestBuildsWithoutFlags(t *testing.T) {
+	p := newPlace(t)
+	p.tool("v1.2.3", 7)
+	p.script("path/go", `echo "$GOFLAGS $GOWORK" >`+p.dir+`/flags; PATH=/bin:/usr/bin; cp `+p.dir+`/built $GOBIN/informersim-apiserver`)
+	t.Setenv("GOFLAGS", "-mod=vendor")
+	t.Setenv("GOWORK", filepath.Join(p.dir, "go.work"))
+	p.want(filepath.Join(p.cache, "v1.2.3", "informersim-apiserver"))
+	if flags, err := os.ReadFile(filepath.Join(p.dir, "flags")); err != nil || string(flags) != "-mod=readonly off\n" {
+		t.Errorf("the server is built with %q, %v", flags, err)
 	}
 }
 
