@@ -20,7 +20,7 @@ func Than(built time.Time, source, program string) (file string) {
 				return filepath.SkipDir
 			}
 			return nil
-		case strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, ".md"):
+		case strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, ".md") || filepath.Dir(path) == filepath.Clean(source) && !isGo(e.Name()):
 			return nil
 		}
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && info.ModTime().After(built) {
@@ -42,4 +42,9 @@ func isForeign(source, program, path, name string) bool {
 	}
 	_, err := os.Stat(filepath.Join(path, "go.mod"))
 	return err == nil
+}
+
+// isGo reports whether a file in the root of a module is the go command's. What else is new there, somebody has run or built in it: a trace, a program.
+func isGo(name string) bool {
+	return strings.HasSuffix(name, ".go") || name == "go.mod" || name == "go.sum"
 }

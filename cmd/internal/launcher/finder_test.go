@@ -198,7 +198,8 @@ func TestSourceThatIsNewer(t *testing.T) {
 	for _, name := range []string{"store/store.go", "go.mod", "builtin/kinds.txt", "cmd/informersim-apiserver/main.go"} {
 		changed(name, old.Add(-time.Hour))
 	}
-	for _, name := range []string{"store/store_test.go", "README.md", "docs/a.go", "store/testdata/a.go", ".git/index", "simtest/go.mod", "simtest/run.go", "cmd/informersim/main.go"} {
+	for _, name := range []string{"store/store_test.go", "README.md", "docs/a.go", "store/testdata/a.go", ".git/index", "simtest/go.mod", "simtest/run.go", "cmd/informersim/main.go",
+		"my-seed7.trace.jsonl", "my.sim", "informersim-interleaving"} {
 		changed(name, now)
 	}
 	p.want(beside)
