@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/informersim/informersim/bubble/overlay"
 )
@@ -17,7 +18,19 @@ func RunGo(ctx context.Context, folder string, args []string, place int) error {
 	if err != nil {
 		return err
 	}
-	return start(t.Command, slices.Insert(slices.Clone(args), place, "-overlay="+file), t.Env)
+	return start(t.Command, slices.Insert(slices.Clone(args), place, "-overlay="+file), stay(t, args[:place]))
+}
+
+// stay returns the environment in which a command of the go command stays with the toolchain that the overlay is of. A PACKAGE@VERSION that requires a newer Go
+// would otherwise be built by that, without the overlay. A test may build what requires a newer one.
+func stay(t *overlay.Toolchain, command []string) []string {
+	if !slices.Contains(command, "run") && !slices.Contains(command, "install") {
+		return t.Env
+	}
+	if slices.Contains(t.Env, "GOTOOLCHAIN=local") || strings.ContainsAny(t.Version, " -") {
+		return t.Env // it stays, or has no name to ask for it by
+	}
+	return append(slices.Clip(t.Env), "GOTOOLCHAIN="+t.Version)
 }
 
 // Overlay writes the overlay of Go's runtime to the user's cache, for the toolchain that the go command takes in a folder and an environment. It returns the
