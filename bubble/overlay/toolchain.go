@@ -50,7 +50,7 @@ func (t *Toolchain) Downloaded() bool {
 }
 
 // Overlaid returns the toolchain as one that takes an overlay. It is the same, unless it is downloaded. The go command goes by the names of files, so
-// such a one gets another: a link below a folder, which its go command is told to be its GOROOT.
+// such a one gets another: a link below a folder, which its go command is told to be its GOROOT. What it builds elsewhere may ask for a newer one.
 func (t *Toolchain) Overlaid(links string) (*Toolchain, error) {
 	if !t.Downloaded() {
 		return t, nil
@@ -69,7 +69,7 @@ func (t *Toolchain) Overlaid(links string) (*Toolchain, error) {
 	if others := last(t.Env, "PATH"); others != "" {
 		path += string(os.PathListSeparator) + others
 	}
-	return &Toolchain{Command: command, Root: root, Version: t.Version, Env: slices.Concat(t.Env, []string{"GOROOT=" + root, "GOTOOLCHAIN=local", path}), moduleCache: t.moduleCache}, nil
+	return &Toolchain{Command: command, Root: root, Version: t.Version, Env: slices.Concat(t.Env, []string{"GOROOT=" + root, "GOTOOLCHAIN=" + t.Version + "+auto", path}), moduleCache: t.moduleCache}, nil
 }
 
 // link returns a link to a folder, below another one.

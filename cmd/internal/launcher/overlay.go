@@ -27,8 +27,8 @@ func stay(t *overlay.Toolchain, command []string) []string {
 	if !slices.Contains(command, "run") && !slices.Contains(command, "install") {
 		return t.Env
 	}
-	if slices.Contains(t.Env, "GOTOOLCHAIN=local") || strings.ContainsAny(t.Version, " -") {
-		return t.Env // it stays, or has no name to ask for it by
+	if strings.ContainsAny(t.Version, " -") {
+		return t.Env // it has no name to ask for it by
 	}
 	return append(slices.Clip(t.Env), "GOTOOLCHAIN="+t.Version)
 }
