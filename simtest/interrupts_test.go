@@ -45,7 +45,7 @@ func TestInterruptedTestHasFoundNothing(t *testing.T) {
 	dir := t.TempDir()
 	out := interrupted(t, dir)
 	wantIn(t, out, "the test was interrupted (signal: terminated) during a run: TestInterruptedTestHasFoundNothing, seed 1\n  it had taken ", " of virtual time)\n",
-		"had begun: time passes", "see it again\n    go test ", "-simtest.seed=1")
+		"had begun: time passes", "see it again\n    "+goTest(), "-simtest.seed=1")
 	if names := namesIn(t, dir); len(names) > 0 {
 		t.Errorf("%v are left:\n%s", names, out)
 	}

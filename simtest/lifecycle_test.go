@@ -279,7 +279,7 @@ func TestKilledEngineIsASentence(t *testing.T) {
 		})
 		file := "testdata/simtest/TestKilledEngineIsASentence-1"
 		wantIn(t, strings.Join(r.errors, "\n"), fmt.Sprintf("simtest: the engine (process %d) has ended: signal: killed\n  that was during %s, seed 1\n", pid, t.Name()),
-			"the trace so far is in "+file+".trace.jsonl\n", "what it logged is in "+file+".log\n", "see it again\n    go test ", "-simtest.seed=1")
+			"the trace so far is in "+file+".trace.jsonl\n", "what it logged is in "+file+".log\n", "see it again\n    "+goTest(), "-simtest.seed=1")
 		for suffix, want := range map[string]string{".trace.jsonl": `"key":"configmaps default/a"`, ".log": "] soon\n"} { // order: two files
 			data, err := os.ReadFile(file + suffix)
 			if err != nil || !strings.Contains(string(data), want) {

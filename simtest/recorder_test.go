@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/informersim/informersim/simtest"
+	"github.com/informersim/informersim/simtest/internal/bubble"
 )
 
 // recorder is a TB that records failures.
@@ -59,6 +60,14 @@ func failure(t *testing.T, o simtest.Options, body func(env *simtest.Env)) strin
 		t.Fatal("Run did not fail")
 	}
 	return strings.Join(r.errors, "\n")
+}
+
+// goTest is how a command begins that builds a test as this one is built.
+func goTest() string {
+	if bubble.Seeded() {
+		return "informersim go test "
+	}
+	return "go test "
 }
 
 // wantIn checks that a message contains every wanted part.

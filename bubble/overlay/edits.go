@@ -180,6 +180,7 @@ func seedRand() uint64 { return 0x696e666f726d6572 }
 		return
 	}
 `}}, // since go1.27
+
 	// Goroutines run in the order in which they were woken, also under the race detector.
 	{file: "runtime/proc.go", old: "const randomizeScheduler = raceenabled\n", new: "const randomizeScheduler = false\n"},
 	{file: "runtime/proc.go", old: "	if randomizeScheduler && next && randn(2) == 0 {\n		next = false\n	}\n", new: `	if next && !inSeededBubble(gp) && inSeededBubble(pp.runnext.ptr()) {
