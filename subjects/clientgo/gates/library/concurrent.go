@@ -18,6 +18,19 @@ func crowd() {
 	}
 }
 
+// meanwhile makes a call while somebody else is held, and then lets that go on. The call has returned when all rests.
+func (c *check) meanwhile(leave chan struct{}, call func()) {
+	returned := make(chan struct{})
+	go func() {
+		defer close(returned)
+		call()
+	}()
+	crowd()
+	close(leave)
+	<-returned
+	c.quiesce()
+}
+
 // inOrderQueues pop objects while another one arrives. Only an atomic queue that is told so lets it in meanwhile.
 func inOrderQueues(c *check) {
 	known := cache.NewStore(cache.MetaNamespaceKeyFunc)
@@ -173,7 +186,7 @@ func delta(popped any) string {
 
 // transactions change two objects at once, while somebody reads an index.
 func transactions(c *check) {
-	arrived, leave, read := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	arrived, leave := make(chan struct{}), make(chan struct{})
 	first := true
 	store := cache.NewThreadSafeStore(cache.Indexers{"all": func(any) ([]string, error) {
 		if first {
@@ -193,14 +206,7 @@ func transactions(c *check) {
 		return
 	}
 	var found []string
-	go func() {
-		defer close(read)
-		found, _ = store.IndexKeys("all", "x")
-	}()
-	crowd()
-	close(leave)
-	<-read
-	c.quiesce()
+	c.meanwhile(leave, func() { found, _ = store.IndexKeys("all", "x") })
 	c.is("what an index has during a transaction of two objects", keys[:2], found)
 	left := []cache.ThreadSafeStoreTransaction{{Transaction: cache.Transaction{Type: cache.TransactionTypeDelete, Object: object(keys[0], 2)}, Key: keys[0]}}
 	store.Transaction(left...)

@@ -91,7 +91,7 @@ func (c *check) readsHeap() {
 		},
 	}) {
 		var once sync.Once
-		arrived, leave, over, found := make(chan struct{}), make(chan struct{}), make(chan struct{}), 0
+		arrived, leave, found := make(chan struct{}), make(chan struct{}), 0
 		h := cache.NewHeap(cache.MetaNamespaceKeyFunc, func(a, b any) bool {
 			once.Do(func() {
 				close(arrived)
@@ -103,14 +103,7 @@ func (c *check) readsHeap() {
 		if !c.comes("the comparison of two objects of three", arrived) {
 			return
 		}
-		go func() {
-			defer close(over)
-			found = read(h)
-		}()
-		crowd()
-		close(leave)
-		<-over
-		c.quiesce()
+		c.meanwhile(leave, func() { found = read(h) })
 		c.is("how much of three objects that are added to a Heap at once "+call+" finds", 3, found)
 	}
 }

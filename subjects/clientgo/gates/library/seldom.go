@@ -164,15 +164,9 @@ func (c *check) readersWait() {
 		if !c.comes("the call of an index function for the first of two objects", arrived) {
 			return
 		}
-		found, err, over := 0, error(nil), make(chan struct{})
-		go func() {
-			defer close(over)
-			found, err = read(s)
-		}()
-		crowd()
-		close(leave)
-		<-over
-		c.quiesce()
+		var found int
+		var err error
+		c.meanwhile(leave, func() { found, err = read(s) })
 		c.no(call, err)
 		c.is("how much of two objects that are written at once "+call+" finds", 2, found)
 	}
