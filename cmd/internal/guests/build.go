@@ -107,11 +107,8 @@ func toolchain(ctx context.Context, r releases.Release) (t *overlay.Toolchain, e
 	return t, "", err
 }
 
-// environ is the environment for the go command. A foreign GOOS would be useless, a workspace would have other modules, and flags of the user's, such as -race, would
-// be in what is kept for runs without them.
-func environ() []string {
-	return append(os.Environ(), "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH, "GOWORK=off", "GO111MODULE=on", launcher.NoFlags)
-}
+// environ is the environment for the go command.
+func environ() []string { return append(launcher.BuildEnv(), "GO111MODULE=on") }
 
 // sources calls f with each file of a guest.
 func sources(f func(name string, data []byte) error) error {

@@ -32,8 +32,7 @@ func (f *finder) build(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("building %s: %w", f.program, err)
 	}
 	path := filepath.Join(folder, executable(f.program))
-	// A foreign GOOS would be useless, and the go command refuses GOBIN with it. The flags and the workspace of what the user builds are not for the program.
-	env := append(os.Environ(), "GOBIN="+folder, "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH, NoFlags, "GOWORK=off")
+	env := append(BuildEnv(), "GOBIN="+folder)
 	var flags []string
 	if f.overlaid {
 		// The overlay is for the toolchain that this program was built with.
@@ -77,6 +76,12 @@ func (f *finder) build(ctx context.Context) (string, error) {
 		module = ""
 	}
 	return path, f.check(ctx, path, module)
+}
+
+// BuildEnv is the environment in which the go command builds what is kept for later. A foreign GOOS would be useless, and GOBIN is refused with it. The workspace of
+// what the user builds is not for it, nor are the flags: -race would be in what is kept for runs without. An empty GOFLAGS would let that of go env -w through.
+func BuildEnv() []string {
+	return append(os.Environ(), "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH, "GOWORK=off", "GOFLAGS=-mod=readonly")
 }
 
 // announced runs a build, and announces it if it takes long. Like the go command, it is silent if nothing has changed.

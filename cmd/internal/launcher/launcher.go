@@ -19,9 +19,6 @@ const Env = "INFORMERSIM_APISERVER"
 // ControllersEnv names the environment variable with the path of informersim-controllers.
 const ControllersEnv = "INFORMERSIM_CONTROLLER_MANAGER"
 
-// NoFlags has the go command do as it does without any GOFLAGS. An empty value would let the one of go env -w through.
-const NoFlags = "GOFLAGS=-mod=readonly"
-
 // Controllers is the name of the program with Kubernetes' controllers for Go tests.
 const Controllers = "informersim-controllers"
 
