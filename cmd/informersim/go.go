@@ -38,18 +38,18 @@ same runtime; others are refused. The exit code is the go command's.`,
 			if len(args) > 0 && slices.Contains([]string{"-h", "--help", "help"}, args[0]) {
 				return c.Help()
 			}
-			folder, place, err := goArguments(args)
+			folder, command, place, err := goArguments(args)
 			if err != nil {
 				return fmt.Errorf("%w; see informersim go --help", err)
 			}
-			return launcher.RunGo(c.Context(), folder, args, place)
+			return launcher.RunGo(c.Context(), folder, command, args, place)
 		},
 	}
 }
 
-// goArguments returns the folder that arguments of the go command name, and where a flag can stand among them: after the command, and after -C, which comes
-// first.
-func goArguments(args []string) (folder string, place int, err error) {
+// goArguments returns the folder and the command that arguments of the go command name, and where a flag can stand among them: after the command, and after -C,
+// which comes first.
+func goArguments(args []string) (folder, command string, place int, err error) {
 	changed := func() error {
 		if place >= len(args) {
 			return nil
@@ -70,25 +70,26 @@ func goArguments(args []string) (folder string, place int, err error) {
 		return nil
 	}
 	if err := changed(); err != nil {
-		return "", 0, err
+		return "", "", 0, err
 	}
 	if place == len(args) {
-		return "", 0, errors.New("no command of the go command was given, such as test")
+		return "", "", 0, errors.New("no command of the go command was given, such as test")
 	}
-	if !slices.Contains(overlaidCommands, args[place]) {
-		return "", 0, fmt.Errorf("%q is no command of the go command that builds: %s", args[place], strings.Join(overlaidCommands, ", "))
+	command = args[place]
+	if !slices.Contains(overlaidCommands, command) {
+		return "", "", 0, fmt.Errorf("%q is no command of the go command that builds: %s", command, strings.Join(overlaidCommands, ", "))
 	}
 	place++
 	if err := changed(); err != nil {
-		return "", 0, err
+		return "", "", 0, err
 	}
 	for _, text := range append(strings.Fields(os.Getenv("GOFLAGS")), args[place:]...) {
 		if text == "-args" || text == "--args" {
 			break
 		}
 		if name, _, _ := strings.Cut(text, "="); name == "-overlay" || name == "--overlay" {
-			return "", 0, fmt.Errorf("%s would take the place of the overlay of Go's runtime: leave it out", text)
+			return "", "", 0, fmt.Errorf("%s would take the place of the overlay of Go's runtime: leave it out", text)
 		}
 	}
-	return folder, place, nil
+	return folder, command, place, nil
 }

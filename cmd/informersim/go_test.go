@@ -14,19 +14,20 @@ import (
 // The flag stands behind the go command's command and its folder.
 func TestGoArguments(t *testing.T) {
 	t.Setenv("GOFLAGS", "-mod=mod")
-	for _, test := range []struct{ args, folder, head string }{
-		{"test", "", "test"},
-		{"test ./... -run X", "", "test"},
-		{"-C ../a test -v", "../a", "-C ../a test"},
-		{"-C=a test", "a", "-C=a test"},
-		{"build -C a -o x .", "a", "build -C a"},
-		{"build --C=a -o x .", "a", "build --C=a"},
-		{"test . -args -overlay=mine", "", "test"},
+	for _, test := range []struct{ args, folder, command, head string }{
+		{"test", "", "test", "test"},
+		{"test ./... -run X", "", "test", "test"},
+		{"-C ../a test -v", "../a", "test", "-C ../a test"},
+		{"-C=a test", "a", "test", "-C=a test"},
+		{"-C run test", "run", "test", "-C run test"},
+		{"build -C a -o x .", "a", "build", "build -C a"},
+		{"build --C=a -o x .", "a", "build", "build --C=a"},
+		{"test . -args -overlay=mine", "", "test", "test"},
 	} {
 		args := strings.Fields(test.args)
-		folder, place, err := goArguments(args)
-		if err != nil || folder != test.folder || strings.Join(args[:place], " ") != test.head {
-			t.Errorf("%s: the folder is %q, the flag behind %q, %v", test.args, folder, args[:place], err)
+		folder, command, place, err := goArguments(args)
+		if err != nil || folder != test.folder || command != test.command || strings.Join(args[:place], " ") != test.head {
+			t.Errorf("%s: the folder is %q, the command %q, the flag behind %q, %v", test.args, folder, command, args[:place], err)
 		}
 	}
 	for args, want := range map[string]string{

@@ -12,23 +12,20 @@ import (
 	"github.com/informersim/informersim/bubble/overlay"
 )
 
-// RunGo starts the go command that a folder has, with the overlay of Go's runtime as the argument at place. On Unix it returns only if that fails.
-func RunGo(ctx context.Context, folder string, args []string, place int) error {
+// RunGo starts the go command that a folder has, with the overlay of Go's runtime as the argument at place behind its command. On Unix it returns only if that fails.
+func RunGo(ctx context.Context, folder, command string, args []string, place int) error {
 	t, file, err := Overlay(ctx, folder, os.Environ())
 	if err != nil {
 		return err
 	}
-	return start(t.Command, slices.Insert(slices.Clone(args), place, "-overlay="+file), stay(t, args[:place]))
+	return start(t.Command, slices.Insert(slices.Clone(args), place, "-overlay="+file), stay(t, command))
 }
 
 // stay returns the environment in which a command of the go command stays with the toolchain that the overlay is of. A PACKAGE@VERSION that requires a newer Go
 // would otherwise be built by that, without the overlay. A test may build what requires a newer one.
-func stay(t *overlay.Toolchain, command []string) []string {
-	if !slices.Contains(command, "run") && !slices.Contains(command, "install") {
+func stay(t *overlay.Toolchain, command string) []string {
+	if command != "run" && command != "install" || strings.ContainsAny(t.Version, " -") { // which is no name to ask for
 		return t.Env
-	}
-	if strings.ContainsAny(t.Version, " -") {
-		return t.Env // it has no name to ask for it by
 	}
 	return append(slices.Clip(t.Env), "GOTOOLCHAIN="+t.Version)
 }

@@ -52,12 +52,12 @@ func TestStaysWithToolchain(t *testing.T) {
 	t.Setenv("GOFLAGS", "-modcacherw")
 	tool.Env = os.Environ()
 	cmd := exec.Command(tool.Command, "run", "example.com/newer@v1.0.0")
-	cmd.Dir, cmd.Env = folder, stay(tool, []string{"run"})
+	cmd.Dir, cmd.Env = folder, stay(tool, "run")
 	out, err := cmd.CombinedOutput()
 	if want := "requires go >= 1.99.0 (running go " + strings.TrimPrefix(tool.Version, "go"); err == nil || !strings.Contains(string(out), want) || strings.Contains(string(out), "switching") {
 		t.Errorf("%v, %s; want %s", err, out, want)
 	}
-	if env := stay(tool, []string{"test"}); slices.Contains(env, "GOTOOLCHAIN="+tool.Version) {
+	if env := stay(tool, "test"); slices.Contains(env, "GOTOOLCHAIN="+tool.Version) {
 		t.Error("a test cannot build what requires a newer toolchain")
 	}
 }
