@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,34 +21,84 @@ func page(t *testing.T, name string) string {
 	return string(data)
 }
 
-// The table of seeds.md is what the numbers of runs in mutants.md add up to.
-func TestSeedsPage(t *testing.T) {
-	var runs []int
+// mutantRow is a row of the table of mutants.md.
+type mutantRow struct {
+	property        string // the first that killed it
+	runs            int
+	commands, picks int // of the smallest run; commands is -1 if it has no size
+}
+
+// mutantRows reads the table of mutants.md; those that nothing killed have no row.
+func mutantRows(t *testing.T) []mutantRow {
+	t.Helper()
+	var rows []mutantRow
 	for line := range strings.Lines(page(t, "mutants.md")) {
 		cells := strings.Split(line, "|")
-		if len(cells) < 6 || !strings.HasPrefix(line, "| `") {
+		if len(cells) < 7 || !strings.HasPrefix(line, "| `") {
 			continue
 		}
-		if n, err := strconv.Atoi(strings.TrimSpace(cells[4])); err == nil {
-			runs = append(runs, n)
+		runs, err := strconv.Atoi(strings.TrimSpace(cells[4]))
+		if err != nil {
+			continue
 		}
+		property, _, _ := strings.Cut(strings.TrimSpace(cells[3]), ",")
+		row := mutantRow{property: property, runs: runs, commands: -1}
+		commands, picks, _ := strings.Cut(cells[5], ",")
+		fmt.Sscanf(strings.TrimSpace(commands), "%d command", &row.commands)
+		fmt.Sscanf(strings.TrimSpace(picks), "%d pick", &row.picks)
+		rows = append(rows, row)
 	}
-	if len(runs) < 100 {
-		t.Fatalf("mutants.md has only %d that were killed", len(runs))
+	if len(rows) < 100 {
+		t.Fatalf("mutants.md has only %d that were killed", len(rows))
 	}
+	return rows
+}
+
+// The table of seeds.md is what the numbers of runs in mutants.md add up to.
+func TestSeedsPage(t *testing.T) {
+	rows := mutantRows(t)
 	table := "| runs | defects found | of those found |\n|---|---|---|\n"
 	for _, within := range []int{1, 2, 5, 10, 20, 50, 100, 200, 500} {
 		found := 0
-		for _, n := range runs {
-			if n <= within {
+		for _, r := range rows {
+			if r.runs <= within {
 				found++
 			}
 		}
-		table += fmt.Sprintf("| %d | %d | %.0f %% |\n", within, found, 100*float64(found)/float64(len(runs)))
+		table += fmt.Sprintf("| %d | %d | %.0f %% |\n", within, found, 100*float64(found)/float64(len(rows)))
 	}
-	t.Logf("\n%s", table)
-	if !strings.Contains(page(t, "seeds.md"), table) {
-		t.Errorf("seeds.md lacks this table:\n%s", table)
+	says(t, "seeds.md", table)
+	says(t, "seeds.md", fmt.Sprintf("puts %d defects into", len(rows)))
+}
+
+// What mutants.md says of its table is what the rows add up to.
+func TestMutantsPage(t *testing.T) {
+	rows := mutantRows(t)
+	agree, short := 0, 0
+	var sizes []int
+	for _, r := range rows {
+		switch {
+		case r.property == "LibraryAgrees", r.property == "ServerAgrees":
+			agree++
+		case r.commands >= 0:
+			sizes = append(sizes, r.commands)
+			if r.commands <= 12 || r.picks <= 30 {
+				short++
+			}
+		}
+	}
+	slices.Sort(sizes)
+	says(t, "mutants.md", fmt.Sprintf("%d of %[1]d mutants killed", len(rows)))
+	says(t, "mutants.md", fmt.Sprintf("%d mutants. The other %d that have a size in the table have\n%d commands in the median and %d in nine of ten; %d have 12 commands or 30 picks at most.",
+		agree, len(sizes), sizes[len(sizes)/2], sizes[len(sizes)*9/10], short))
+}
+
+// says reports that a page of docs lacks a text.
+func says(t *testing.T, name, text string) {
+	t.Helper()
+	t.Logf("\n%s", text)
+	if !strings.Contains(page(t, name), text) {
+		t.Errorf("%s lacks:\n%s", name, text)
 	}
 }
 
