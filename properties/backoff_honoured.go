@@ -17,22 +17,32 @@ import (
 
 // BackoffHonoured checks that who failed waits before the next attempt: a key of a work queue exactly as long as its rate limiter says
 // (I94, I99), a reflector at least as long as its backoff, without jitter, and the REST layer below it (I12, I36).
-var BackoffHonoured = Property{
-	Name: "BackoffHonoured",
-	Statement: "a key whose reconcile failed waits exactly the delay of its rate limiter, which counts the failures since the last success, unless the key is added again, " +
-		"and is given up when it has had as many retries in a row as its workers allow; " +
-		"after a failed list or watch, an informer waits for its backoff, and no longer",
-	Kinds: slices.Concat(workKinds, requestKinds),
-	New:   func() Checker { return newBackoffHonoured().checker() },
-	Needs: []property.Need{{
-		Feature: subjects.BackoffResets, Part: "of how long an informer waits at most", Rest: func() Checker { return Checker{Record: newBackoffHonoured().record} },
-	}, { // a release that lacks this lacks the other, too
-		Feature: subjects.OneBackoff, Part: "of whether a watch that is refused lengthens the wait after a list that fails", Rest: func() Checker {
-			p := newBackoffHonoured()
-			p.requests.two = true
-			return Checker{Record: p.record}
-		},
-	}},
+var BackoffHonoured = newBackoffProperty(false)
+
+// newBackoffProperty returns BackoffHonoured; if it is strict, it does not except k140890.
+func newBackoffProperty(strict bool) Property {
+	anew := func() *backoffHonoured {
+		p := newBackoffHonoured()
+		p.requests.strict = strict
+		return p
+	}
+	return Property{
+		Name: "BackoffHonoured",
+		Statement: "a key whose reconcile failed waits exactly the delay of its rate limiter, which counts the failures since the last success, unless the key is added again, " +
+			"and is given up when it has had as many retries in a row as its workers allow; " +
+			"after a failed list or watch, an informer waits for its backoff, and no longer",
+		Kinds: slices.Concat(workKinds, requestKinds),
+		New:   func() Checker { return anew().checker() },
+		Needs: []property.Need{{
+			Feature: subjects.BackoffResets, Part: "of how long an informer waits at most", Rest: func() Checker { return Checker{Record: anew().record} },
+		}, { // a release that lacks this lacks the other, too
+			Feature: subjects.OneBackoff, Part: "of whether a watch that is refused lengthens the wait after a list that fails", Rest: func() Checker {
+				p := anew()
+				p.requests.two = true
+				return Checker{Record: p.record}
+			},
+		}},
+	}
 }
 
 // notRetried is KindReconciled's N for a key that is not retried. Any other negative delay is one that a limiter has asked for.

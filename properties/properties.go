@@ -37,11 +37,7 @@ func WithoutExemptions() []Property {
 	for i, p := range all {
 		switch p.Name {
 		case BackoffHonoured.Name:
-			all[i].New = func() Checker {
-				b := newBackoffHonoured()
-				b.requests.strict = true
-				return b.checker()
-			}
+			all[i] = newBackoffProperty(true)
 		case LibraryAgrees.Name:
 			all[i].New = func() Checker {
 				return Checker{End: func(w World) *reports.Violation { return libraryDisagrees(w, true) }}

@@ -17,6 +17,7 @@ import (
 	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
+	"github.com/informersim/informersim/subjects/clientgo"
 	"github.com/informersim/informersim/subjects/kinds"
 )
 
@@ -60,6 +61,34 @@ func TestK140890StreamingListsAgainAtOnce(t *testing.T) {
 				t.Errorf("%s: %s, %d streaming lists at once, want 11: %v", kind.Name, res.Verdict(), streams, res.Mismatches)
 			case strict && (v == nil || v.Property != p.Name || !strings.Contains(v.Message, "0s after a failure") || len(v.Because) != 2):
 				t.Errorf("%s: without the exemption: %v", kind.Name, v)
+			}
+		}
+	}
+}
+
+// What is judged of a release that lacks something is strict, too.
+func TestK140890OfOlderReleases(t *testing.T) {
+	for _, lacks := range [][]subjects.Feature{{subjects.BackoffResets}, {subjects.BackoffResets, subjects.OneBackoff}} {
+		kind := clientgo.Kind
+		kind.Lacks = map[subjects.Feature]string{}
+		for _, f := range lacks {
+			kind.Lacks[f] = "for this test"
+		}
+		s, err := scenarios.Parse("refused.sim", []byte(refusedStreams))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, strict := range []bool{false, true} {
+			all := All()
+			if strict {
+				all = WithoutExemptions()
+			}
+			res, err := scenarios.Run(context.Background(), s, scenarios.Options{Subject: kind, Seed: 1, Properties: all})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := map[bool]string{false: "pass", true: BackoffHonoured.Name}[strict]; res.Verdict() != want {
+				t.Errorf("without %v, strict=%t: %s, want %s", lacks, strict, res.Verdict(), want)
 			}
 		}
 	}
