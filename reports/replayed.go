@@ -19,8 +19,10 @@ type Replayed struct {
 	Divergence *Divergence `json:"divergence,omitempty"`
 	// NotDeterministic is the evidence that the difference is no change of the program; "" for none.
 	NotDeterministic string `json:"notDeterministic,omitempty"`
-	// Verify is the command that shows whether this program is deterministic.
+	// Verify is the command that shows whether this program is deterministic; "" if the replay was asked for on another subject.
 	Verify string `json:"verify,omitempty"`
+	// Subject is that of the trace, if the replay was asked for on another one.
+	Subject string `json:"traceSubject,omitempty"`
 	// WrittenBy and ReplayedBy are the versions of the program that wrote the trace and of this one.
 	WrittenBy  map[string]string `json:"writtenBy,omitempty"`
 	ReplayedBy map[string]string `json:"replayedBy,omitempty"`
@@ -71,7 +73,7 @@ func SameBuild(a, b map[string]string) bool {
 			return false
 		}
 	}
-	if client := strings.Fields(a[VersionClient]); len(client) > 0 && !strings.HasPrefix(client[len(client)-1], "v") {
+	if client := strings.Fields(a[VersionClient]); len(client) > 0 && !(strings.HasPrefix(client[0], "v") && strings.HasPrefix(client[len(client)-1], "v")) {
 		return false // it is that of a folder, whose name says nothing of what is in it
 	}
 	return a[VersionCommit] != "" || a[VersionProgram] != "devel" && a[VersionProgram] != ""
@@ -155,6 +157,9 @@ const maxRecords = 8
 
 func (p *Replayed) writeText(b *strings.Builder, r *Run) {
 	name := PlainLine(p.Trace)
+	if p.Subject != "" {
+		name += " on " + PlainLine(r.Subject)
+	}
 	d := p.Divergence
 	switch {
 	case d == nil && p.Ended == "":
@@ -169,6 +174,9 @@ func (p *Replayed) writeText(b *strings.Builder, r *Run) {
 	d.writeStep(b)
 	fmt.Fprintf(b, "  written by   %s\n", Build(p.WrittenBy))
 	fmt.Fprintf(b, "  replayed by  %s\n\n", Build(p.ReplayedBy))
+	if p.Subject != "" {
+		fmt.Fprintf(b, "  The trace is of the subject %s.\n", PlainLine(p.Subject))
+	}
 	if p.Ended != "" {
 		fmt.Fprintf(b, "  The trace has no end of its own: %s.\n", PlainLine(p.Ended))
 	}
@@ -178,13 +186,22 @@ func (p *Replayed) writeText(b *strings.Builder, r *Run) {
 	fmt.Fprintf(b, "  %s.\n", sentence(p.Finding(r)))
 	switch {
 	case p.NotDeterministic != "":
-		fmt.Fprintf(b, "  This is not deterministic: %s. To see it:\n    %s\n", p.NotDeterministic, p.Verify)
+		fmt.Fprintf(b, "  This is not deterministic: %s.%s\n", p.NotDeterministic, p.verify(" To see it"))
+	case p.Subject != "":
 	case p.brokeProperty() && r.Passed():
-		fmt.Fprintf(b, "  If the difference is the fix, good. To rule out nondeterminism:\n    %s\n", p.Verify)
+		fmt.Fprintf(b, "  If the difference is the fix, good.%s\n", p.verify(" To rule out nondeterminism"))
 	default:
-		fmt.Fprintf(b, "  To rule out nondeterminism:\n    %s\n", p.Verify)
+		fmt.Fprintf(b, " %s\n", p.verify(" To rule out nondeterminism"))
 	}
 	b.WriteByte('\n')
+}
+
+// verify ends a line with the command that tells chance from change, if there is one.
+func (p *Replayed) verify(why string) string {
+	if p.Verify == "" {
+		return ""
+	}
+	return why + ":\n    " + p.Verify
 }
 
 // writeStep prints both sides of the step.

@@ -46,12 +46,13 @@ Exit codes: 0 all releases with a verdict are right, 1 one of them is wrong, 2 b
 5 a defect of informersim.`,
 		Example: `  informersim bisect scenarios/testdata/k115658.sim
   informersim bisect my.sim --seed 7 --fault-mix storm --from v0.30
-  informersim bisect finding.trace.jsonl --from v0.33.2 --to v0.36`,
+  informersim bisect finding.trace.jsonl --from v0.33.2 --to v0.36
+  informersim bisect my.sim --from v0.36 --to ./client-go`,
 		Args: cli.Usage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error { return f.bisect(c, args[0]) },
 	}
 	c.Flags().StringVar(&f.from, "from", "", "the first `release`: v0.30, or v0.30.3 for that patch (default "+releases.All()[0].NewestVersion()+")")
-	c.Flags().StringVar(&f.to, "to", "", "the last `release` (default "+releases.BuiltIn+")")
+	c.Flags().StringVar(&f.to, "to", "", "the last `release`, or a working copy to try after those that it is as new as: ./client-go (default "+releases.BuiltIn+")")
 	c.Flags().StringVar(&f.run.seed, "seed", "", "the seed of an exploration of a scenario")
 	c.Flags().StringVar(&f.run.strategy, "strategy", "", "how choices are picked: "+strategyNames()+" (default fifo; random with --seed or --fault-mix)")
 	c.Flags().StringVar(&f.run.mix, "fault-mix", "", "faults that may happen, as in informersim run")
@@ -85,17 +86,28 @@ func (f *bisectFlags) between() ([]releases.Release, error) {
 		}
 		all = append(all, r)
 	}
+	to, last := f.to, releases.Release{}
+	if guests.IsFolder(to) {
+		var err error
+		if last, err = guests.Release(guests.Prefix + to); err != nil {
+			return nil, fmt.Errorf("--to: %w", err)
+		}
+		to = fmt.Sprintf("v0.%d", last.Minor)
+	}
 	for _, end := range []struct {
 		flag, version string
 		outside       func(r, end releases.Release) bool
 	}{
 		{"--from", f.from, func(r, end releases.Release) bool { return r.Minor < end.Minor }},
-		{"--to", f.to, func(r, end releases.Release) bool { return r.Minor > end.Minor }},
+		{"--to", to, func(r, end releases.Release) bool { return r.Minor > end.Minor }},
 	} {
 		if end.version == "" {
 			continue
 		}
 		at, err := releases.Parse(end.version)
+		if guests.IsFolder(end.version) {
+			err = errors.New("a working copy can only be the last one, --to")
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", end.flag, err)
 		}
@@ -116,6 +128,9 @@ func (f *bisectFlags) between() ([]releases.Release, error) {
 		own := all[at]
 		own.Version = ownCopy
 		all = slices.Insert(all, at+1, own)
+	}
+	if last.Folder != "" {
+		all = append(all, last)
 	}
 	return all, nil
 }

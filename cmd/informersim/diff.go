@@ -61,7 +61,7 @@ Exit codes: 0 no difference, 1 differences, 2 bad input, 4 not decided in time, 
 	c.Flags().StringVar(&f.seeds, "seeds", "", "run the seeds 1 to `N`, or N..M (default 100; 1 with FILE)")
 	c.Flags().IntVar(&f.commands, "commands", 25, "the number of commands in a generated scenario, after its setup")
 	c.Flags().StringVar(&f.keep, "keep", "", "write the first scenario that differs, reduced, to this `file`")
-	c.Flags().StringVar(&f.subject, "subject", clientgo.Kind.Name, "what the stack is compared with: client-go, or client-go@`VERSION` for another release of it")
+	c.Flags().StringVar(&f.subject, "subject", clientgo.Kind.Name, "what the stack is compared with: client-go, or client-go@`VERSION` for another release of it, client-go@FOLDER for a working copy")
 	f.timeout.define(c)
 	f.results.define(c)
 	c.Flags().BoolVar(&f.force, "force", false, forceHelp)

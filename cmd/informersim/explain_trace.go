@@ -107,8 +107,8 @@ func objectIn(t *timeline.Timeline, key string) (*timeline.Object, error) {
 
 // state prints a step of a trace.
 func (f *replayFlags) state(c *cobra.Command, paths []string) error {
-	if len(paths) != 1 || f.json || f.verbose {
-		return errors.New("--step prints a step of one trace, as text: leave out other traces, --json and -v")
+	if len(paths) != 1 || f.json || f.verbose || f.subject != "" {
+		return errors.New("--step prints a step of one trace, as text, and runs nothing: leave out other traces, --json, -v and --subject")
 	}
 	t, err := timelineOf(paths[0])
 	if err != nil {

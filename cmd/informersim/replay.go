@@ -15,6 +15,7 @@ import (
 // replayFlags are the flags of `informersim replay`.
 type replayFlags struct {
 	json, verbose bool
+	subject       string
 	step          uint64
 	timeout       timeLimit
 }
@@ -46,10 +47,12 @@ local changes), or two replays differ, 4 not decided in time, 5 a defect of info
 all of them, prints a line for each, and the exit code is the highest of theirs.`,
 		Example: `  informersim replay my-seed7.trace.jsonl
   informersim replay my-seed7.trace.jsonl --step 41
+  informersim replay my-seed7.trace.jsonl --subject client-go@./client-go
   informersim replay traces/*.trace.jsonl`,
 		Args: cli.Usage(cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error { return f.all(c, args) },
 	}
+	c.Flags().StringVar(&f.subject, "subject", "", "play the trace on another subject than its own, as far as that follows: stack, client-go, client-go@`VERSION` or client-go@FOLDER")
 	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object per trace instead of text")
 	c.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "print what log, reconciles, requests and show say in this run")
 	c.Flags().Uint64Var(&f.step, "step", 0, "run nothing, and print step `N` of the trace with the state of every part after it")
@@ -92,12 +95,22 @@ func (f *replayFlags) all(c *cobra.Command, paths []string) error {
 func (f *replayFlags) one(c *cobra.Command, path string, many bool) error {
 	r, err := newReplayer(c.Context(), path, f.timeout)
 	switch {
+	case errors.Is(err, errSimtest) && f.subject != "":
+		return fmt.Errorf("--subject: %s is the trace of a Go test, whose subject is what the test tests; leave the flag out", path)
 	case errors.Is(err, errSimtest):
 		return replayTest(c, path)
 	case err != nil:
 		return err
 	}
 	defer r.close()
+	if f.subject == "" {
+		err = r.onOwn()
+	} else {
+		r.subject, err = hardyNamed(c.Context(), f.subject)
+	}
+	if err != nil {
+		return err
+	}
 	report, err := r.replay(f.verbose)
 	if err != nil {
 		return err

@@ -34,7 +34,7 @@ type replayer struct {
 	cut     *sim.TraceError // what the file lacks at its end
 }
 
-// newReplayer returns a replayer of the trace at path. The caller closes it.
+// newReplayer returns a replayer of the trace at path. It has no subject yet. The caller closes it.
 func newReplayer(ctx context.Context, path string, timeout timeLimit) (*replayer, error) {
 	r := &replayer{ctx: ctx, timeout: timeout, path: path, file: path}
 	if err := r.begin(); err != nil {
@@ -42,6 +42,14 @@ func newReplayer(ctx context.Context, path string, timeout timeLimit) (*replayer
 		return nil, err
 	}
 	return r, nil
+}
+
+// onOwn has the replayer play on the trace's subject.
+func (r *replayer) onOwn() (err error) {
+	if r.subject, err = hardyNamed(r.ctx, r.header.Subject); err != nil {
+		return fmt.Errorf("%s:1: %w; informersim replay --subject plays it on another one", r.path, err)
+	}
+	return nil
 }
 
 func (r *replayer) begin() error {
@@ -64,9 +72,6 @@ func (r *replayer) begin() error {
 		return errSimtest
 	}
 	r.header = &h
-	if r.subject, err = hardyNamed(r.ctx, h.Subject); err != nil {
-		return fmt.Errorf("%s:1: %w", r.path, err)
-	}
 	if _, _, err := scenarios.OfTrace(h, scenarios.Options{}); err != nil {
 		return fmt.Errorf("%s:1: %w", r.path, err)
 	}
@@ -173,13 +178,20 @@ func (r *replayer) replay(verbose bool) (reports.Report, error) {
 		return reports.Report{}, fmt.Errorf("%s: the trace ends before its first step, so there is nothing to replay: %s", r.path, reports.EndedEarly(f.End, f.Cut))
 	}
 	compared := &reports.Replayed{
-		Trace: r.path, Steps: steps, Ended: reports.EndedEarly(f.End, f.Cut), Divergence: r.diverge(f), Verify: "informersim verify " + reports.ShellPath(r.path),
+		Trace: r.path, Steps: steps, Ended: reports.EndedEarly(f.End, f.Cut), Divergence: r.diverge(f),
 		WrittenBy: r.header.Versions, ReplayedBy: versionsWith(r.subject.Name),
+	}
+	replay := "informersim replay " + reports.ShellPath(r.path)
+	if r.subject.Name == r.header.Subject {
+		compared.Verify = "informersim verify " + reports.ShellPath(r.path)
+	} else {
+		compared.Subject = r.header.Subject
+		replay += " --subject " + reports.ShellPath(r.subject.Name)
 	}
 	if f.End != nil {
 		compared.Verdict = f.End.Verdict
 	}
-	report := reports.Report{Run: &f.Run, Replayed: compared, Replay: []string{"informersim replay " + reports.ShellPath(r.path)}}
+	report := reports.Report{Run: &f.Run, Replayed: compared, Replay: []string{replay}}
 	file := r.file
 	if compared.Divergence != nil {
 		if file, err = r.again(f, compared); err != nil {
@@ -215,7 +227,7 @@ func (r *replayer) again(first *scenarios.Followed, compared *reports.Replayed) 
 	case second.Hash != first.Hash || second.Steps != first.Steps || second.Verdict() != first.Verdict() || unlike(first.Diverged, second.Diverged):
 		compared.NotDeterministic = fmt.Sprintf("replayed twice, the trace gives two runs: hash %016x after %d steps (%s), and %016x after %d (%s)",
 			first.Hash, first.Steps, first.Verdict(), second.Hash, second.Steps, second.Verdict())
-	case reports.SameBuild(compared.WrittenBy, compared.ReplayedBy):
+	case compared.Subject == "" && reports.SameBuild(compared.WrittenBy, compared.ReplayedBy):
 		compared.NotDeterministic = "the program that wrote the trace is this one, " + reports.Build(compared.WrittenBy)
 	}
 	return out.Name(), nil
@@ -257,7 +269,7 @@ func (r *replayer) seedLine(f *scenarios.Followed) string {
 	if r.header.Strategy == scenarios.Guided {
 		return "" // only the trace has the schedule
 	}
-	line := &runner{flags: &runFlags{strategy: r.header.Strategy, subject: r.header.Subject}}
+	line := &runner{flags: &runFlags{strategy: r.header.Strategy, subject: r.subject.Name}}
 	if r.header.Mix != nil {
 		var drawn struct{ Name string }
 		if json.Unmarshal(r.header.Mix, &drawn) != nil {

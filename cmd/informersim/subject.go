@@ -33,7 +33,7 @@ func subjectNames() []string {
 
 // subjectHelp is the help of --subject.
 func subjectHelp() string {
-	return "the informer stack under test: " + strings.Join(subjectNames(), ", ") + ", or client-go@`VERSION` for another release of it, client-go@built-in for this one in a process of its own (docs/releases.md)"
+	return "the informer stack under test: " + strings.Join(subjectNames(), ", ") + ", or client-go@`VERSION` for another release of it, client-go@FOLDER for a working copy, client-go@built-in for this one in a process of its own (docs/releases.md)"
 }
 
 // subjectNamed returns the kind of subject of that name. One with another release of client-go may have to be built, which is said on
@@ -83,8 +83,8 @@ func stderrOf(ctx context.Context) io.Writer {
 // versionsWith are the versions in the header of a trace of a subject.
 func versionsWith(subject string) map[string]string {
 	v := maps.Clone(ownVersions())
-	if release, ok := strings.CutPrefix(subject, guests.Prefix); ok && subject != guests.BuiltIn {
-		v[reports.VersionClient] = release
+	if client := guests.Version(subject); client != "" {
+		v[reports.VersionClient] = client
 	}
 	return v
 }

@@ -45,7 +45,11 @@ func find(ctx context.Context, r releases.Release, stderr io.Writer) (string, er
 	}
 	cache = filepath.Join(cache, "informersim", "guests")
 	kept := fmt.Sprintf("%s-%s-", r.Version, sum)
+	mod, sums := goMod(r), []byte(nil)
 	if _, err := exec.LookPath("go"); err != nil {
+		if r.Folder != "" {
+			return "", fmt.Errorf("%s has to be built, and there is no go command: install Go from https://go.dev/dl", r.Subject())
+		}
 		there, _ := filepath.Glob(filepath.Join(cache, kept+"*", program()))
 		there = slices.DeleteFunc(there, func(path string) bool { return strings.Contains(filepath.Dir(path), "-overlay-") != bubble.Seeded() })
 		if len(there) > 0 {
@@ -54,7 +58,13 @@ func find(ctx context.Context, r releases.Release, stderr io.Writer) (string, er
 		return "", fmt.Errorf("%s has to be built once, and there is no go command: install Go from https://go.dev/dl, or use the built-in client-go %s with --subject client-go",
 			r.Subject(), releases.BuiltIn)
 	}
-	t, edits, err := toolchain(ctx, r)
+	if r.Folder != "" {
+		kept = "copy-" + digestOf(r.Folder) + "-"
+		if mod, sums, err = copyMod(ctx, r.Folder); err != nil {
+			return "", err
+		}
+	}
+	t, edits, err := toolchain(ctx, mod)
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
@@ -73,6 +83,10 @@ func find(ctx context.Context, r releases.Release, stderr io.Writer) (string, er
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return "", fmt.Errorf("building %s: %w", r.Subject(), err)
 	}
+	b := &builder{ctx, t, folder, edits, r, mod, sums}
+	if r.Folder != "" {
+		return b.findCopy(stderr)
+	}
 	unlock, err := launcher.Lock(ctx, filepath.Join(folder, "lock"))
 	if err != nil {
 		return "", err
@@ -83,7 +97,7 @@ func find(ctx context.Context, r releases.Release, stderr io.Writer) (string, er
 	}
 	fmt.Fprintf(stderr, "building a guest with client-go %s, which is done once and may take minutes\n", r.Version)
 	started := time.Now()
-	if err := (&builder{ctx, t, folder, edits, r}).build(path); err != nil {
+	if err := b.build(path); err != nil {
 		return "", err
 	}
 	fmt.Fprintf(stderr, "built it in %s: %s\n", time.Since(started).Round(100*time.Millisecond), path)
@@ -91,13 +105,13 @@ func find(ctx context.Context, r releases.Release, stderr io.Writer) (string, er
 }
 
 // toolchain returns the one that a guest's go.mod asks for, and the overlay of its runtime if this program has it: its guests are to be what it is.
-func toolchain(ctx context.Context, r releases.Release) (t *overlay.Toolchain, edits string, err error) {
+func toolchain(ctx context.Context, mod string) (t *overlay.Toolchain, edits string, err error) {
 	folder, err := os.MkdirTemp("", "guest")
 	if err != nil {
 		return nil, "", err
 	}
 	defer os.RemoveAll(folder)
-	if err := os.WriteFile(filepath.Join(folder, "go.mod"), []byte(goMod(r)), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, "go.mod"), []byte(mod), 0o666); err != nil {
 		return nil, "", err
 	}
 	if bubble.Seeded() {
@@ -147,44 +161,61 @@ type builder struct {
 	folder    string
 	edits     string // the file for -overlay, "" for none
 	r         releases.Release
+	mod       string // the guest's go.mod
+	sums      []byte // the checksums that are known
 }
 
-// build builds the guest, and puts it at path when it is complete.
+// build builds the guest with a release, and puts it at path when it is complete.
 func (b *builder) build(path string) error {
+	return b.inSource(func(source string) error { return b.link(source, path) })
+}
+
+// inSource calls f with a folder of the guest's sources, which is there until f returns.
+func (b *builder) inSource(f func(source string) error) error {
 	source, err := os.MkdirTemp(b.folder, "source")
 	if err != nil {
 		return fmt.Errorf("building %s: %w", b.r.Subject(), err)
 	}
 	defer os.RemoveAll(source)
-	if err := os.WriteFile(filepath.Join(source, "go.mod"), []byte(goMod(b.r)), 0o666); err != nil {
-		return err
-	}
-	if err := sources(func(name string, data []byte) error {
+	err = errors.Join(os.WriteFile(filepath.Join(source, "go.mod"), []byte(b.mod), 0o666), os.WriteFile(filepath.Join(source, "go.sum"), b.sums, 0o666))
+	err = errors.Join(err, sources(func(name string, data []byte) error {
 		file := filepath.Join(source, filepath.FromSlash(name))
 		return errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, data, 0o666))
-	}); err != nil {
+	}))
+	if err != nil {
 		return fmt.Errorf("building %s: %w", b.r.Subject(), err)
-	}
-	args := []string{
-		"build", "-mod=mod", "-buildvcs=false", "-trimpath", "-tags", strings.Join(b.r.Tags(), ","),
-		"-ldflags", "-X " + version.Path + "/subjects/clientgo/gates.Release=" + b.r.Version, "-o", filepath.Join(source, program()),
-	}
-	if b.edits != "" {
-		args = append(args, "-overlay", b.edits)
 	}
 	if !b.r.Gated() {
 		if err := b.gatedCopy(source); err != nil {
 			return err
 		}
-		replaced := goMod(b.r) + "\nreplace k8s.io/client-go => ./client-go\n"
-		if err := os.WriteFile(filepath.Join(source, "go.mod"), []byte(replaced), 0o666); err != nil {
-			return err
-		}
 	}
-	if _, err := b.run(source, append(args, "./subjects/clientgo/guest")...); err != nil {
+	return f(source)
+}
+
+// flags are the arguments of the go command's build and list, with the package at their end.
+func (b *builder) flags() []string {
+	release := b.r.Version
+	if b.r.Folder != "" {
+		release = "(working copy)" // a path may have what separates the linker's flags
+	}
+	flags := []string{
+		"-mod=mod", "-buildvcs=false", "-trimpath", "-tags", strings.Join(b.r.Tags(), ","),
+		"-ldflags", "-X '" + version.Path + "/subjects/clientgo/gates.Release=" + release + "'",
+	}
+	if b.edits != "" {
+		flags = append(flags, "-overlay", b.edits)
+	}
+	return append(flags, "./subjects/clientgo/guest")
+}
+
+// link builds the guest of its sources, and puts it at path when it is complete.
+func (b *builder) link(source, path string) error {
+	made := filepath.Join(source, program())
+	if _, err := b.run(source, append([]string{"build", "-o", made}, b.flags()...)...); err != nil {
 		return err
 	}
-	return os.Rename(filepath.Join(source, program()), path)
+	return os.Rename(made, path)
 }
 
 // run runs the go command.
@@ -212,10 +243,14 @@ func (b *builder) explain(said string, err error) error {
 		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(said, w) })
 	}
 	switch {
-	case has("unknown revision", "404 Not Found", "410 Gone", "no matching versions"):
+	case b.r.Folder == "" && has("unknown revision", "404 Not Found", "410 Gone", "no matching versions"):
 		return fmt.Errorf("there is no client-go %s: go list -m -versions k8s.io/client-go prints those that there are", b.r.Version)
 	case has("module lookup disabled", "dial tcp", "no such host", "connection refused", "i/o timeout", "proxyconnect", "TLS handshake"):
-		return fmt.Errorf("client-go %s is not in the module cache, and it cannot be downloaded: %s\nConnect once, or set GOPROXY to a proxy that can be reached", b.r.Version, firstLine(said))
+		what := "client-go " + b.r.Version
+		if b.r.Folder != "" {
+			what = "what client-go in " + b.r.Folder + " requires"
+		}
+		return fmt.Errorf("%s is not in the module cache, and it cannot be downloaded: %s\nConnect once, or set GOPROXY to a proxy that can be reached", what, firstLine(said))
 	}
 	return fmt.Errorf("building %s: %w\n%s", b.r.Subject(), err, lastLines(said))
 }

@@ -26,8 +26,10 @@ var unused = []string{"applyconfigurations", "informers", "kubernetes", "listers
 // gatedCopy puts a copy of client-go with the gate beside the guest's sources, for a replacement in its go.mod: the go command lets nothing
 // else take the place of a downloaded file.
 func (b *builder) gatedCopy(source string) error {
-	if _, err := b.run(source, "mod", "download", "k8s.io/client-go"); err != nil {
-		return err
+	if b.r.Folder == "" {
+		if _, err := b.run(source, "mod", "download", "k8s.io/client-go"); err != nil {
+			return err
+		}
 	}
 	module, err := b.run(source, "list", "-mod=mod", "-m", "-f", "{{.Dir}}", "k8s.io/client-go")
 	if err != nil {
@@ -60,6 +62,9 @@ func (b *builder) gatedCopy(source string) error {
 	})
 	if err == nil {
 		err = os.WriteFile(filepath.Join(to, "tools", "cache", "informersim_gate.go"), []byte(gate), 0o666)
+	}
+	if err == nil {
+		_, err = b.run(source, "mod", "edit", "-replace=k8s.io/client-go=./client-go")
 	}
 	if err != nil {
 		return fmt.Errorf("building %s: %w", b.r.Subject(), err)

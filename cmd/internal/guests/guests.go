@@ -1,6 +1,7 @@
 package guests
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -18,10 +19,11 @@ const Prefix = "client-go@"
 // made are the kinds of this process: the guests of all its runs of a release are one process.
 var made struct {
 	sync.Mutex
-	kinds map[string]subjects.Kind
+	kinds  map[string]subjects.Kind
+	states map[string]string // of working copies, when their guests were built
 }
 
-// Kind returns the kind of subject of that name, client-go@v0.31.14 or BuiltIn, with its guest built.
+// Kind returns the kind of subject of that name, client-go@v0.31.14, client-go@./client-go or BuiltIn, with its guest built.
 func Kind(ctx context.Context, name string, stderr io.Writer) (subjects.Kind, error) {
 	if name == BuiltIn {
 		return own()
@@ -39,6 +41,12 @@ func Kind(ctx context.Context, name string, stderr io.Writer) (subjects.Kind, er
 	if err != nil {
 		return subjects.Kind{}, err
 	}
+	if r.Folder != "" {
+		if made.states == nil {
+			made.states = map[string]string{}
+		}
+		made.states[r.Subject()] = state(ctx, r.Folder)
+	}
 	k := kind(r.Subject(), r.Queues(), r.Lacks(), &remote.Guest{Path: path, Name: r.Subject()})
 	if made.kinds == nil {
 		made.kinds = map[string]subjects.Kind{}
@@ -47,11 +55,26 @@ func Kind(ctx context.Context, name string, stderr io.Writer) (subjects.Kind, er
 	return k, nil
 }
 
-// Release returns the release that a subject's name names.
+// Release returns the release or the working copy that a subject's name names.
 func Release(name string) (releases.Release, error) {
-	r, err := releases.Parse(strings.TrimPrefix(name, Prefix))
+	version := strings.TrimPrefix(name, Prefix)
+	if IsFolder(version) {
+		return copyIn(version)
+	}
+	r, err := releases.Parse(version)
 	if err != nil {
 		return r, fmt.Errorf("there is no subject %q: %w; %s is this program's own client-go", name, err, BuiltIn)
 	}
 	return r, nil
+}
+
+// Version returns what a trace's header says of a subject's client-go, "" for the built-in one. A working copy has no version: it is the state in which its guest was built.
+func Version(subject string) string {
+	version, ok := strings.CutPrefix(subject, Prefix)
+	if !ok || subject == BuiltIn {
+		return ""
+	}
+	made.Lock()
+	defer made.Unlock()
+	return cmp.Or(made.states[subject], version)
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,7 +58,7 @@ func (f *finder) build(ctx context.Context) (string, error) {
 	cmd.Stdout, cmd.Stderr = f.stderr, f.stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 5 * time.Second
-	err = f.announced(strings.Join(cmd.Args, " "), func() error {
+	err = Announced(f.stderr, f.silence, f.program, strings.Join(cmd.Args, " "), func() error {
 		unlock, err := Lock(ctx, filepath.Join(folder, "lock"))
 		if err != nil {
 			return err
@@ -84,20 +85,23 @@ func BuildEnv() []string {
 	return append(os.Environ(), "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH, "GOWORK=off", "GOFLAGS=-mod=readonly")
 }
 
-// announced runs a build, and announces it if it takes long. Like the go command, it is silent if nothing has changed.
-func (f *finder) announced(line string, build func() error) error {
+// Silence is how long a build may take before it is announced.
+const Silence = 3 * time.Second
+
+// Announced runs a build, and says what is built, and how, if that takes longer than silence. Like the go command, it says nothing if nothing has changed.
+func Announced(stderr io.Writer, silence time.Duration, what, how string, build func() error) error {
 	started := time.Now()
 	done := make(chan error, 1)
 	go func() { done <- build() }()
 	select {
 	case err := <-done:
 		return err
-	case <-time.After(f.silence):
+	case <-time.After(silence):
 	}
-	fmt.Fprintf(f.stderr, "building %s, which takes minutes the first time: %s\n", f.program, line)
+	fmt.Fprintf(stderr, "building %s, which takes minutes the first time: %s\n", what, how)
 	err := <-done
 	if err == nil {
-		fmt.Fprintf(f.stderr, "built %s in %s\n", f.program, time.Since(started).Round(100*time.Millisecond))
+		fmt.Fprintf(stderr, "built %s in %s\n", what, time.Since(started).Round(100*time.Millisecond))
 	}
 	return err
 }

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"time"
 
 	"github.com/informersim/informersim/cmd/internal/version"
 )
@@ -97,7 +96,7 @@ func newFinder(f *finder, folder string, stderr io.Writer) (*finder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("there is no folder for a cache (%w): install %s and name its path in %s", err, f.program, f.env)
 	}
-	f.own, f.cache, f.stderr, f.silence = version.Own(), filepath.Join(cache, "informersim", folder), stderr, 3*time.Second
+	f.own, f.cache, f.stderr, f.silence = version.Own(), filepath.Join(cache, "informersim", folder), stderr, Silence
 	f.self, _ = os.Executable() // if unknown, nothing beside it is tried
 	if version.Released() {
 		f.released = true

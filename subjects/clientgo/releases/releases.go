@@ -2,6 +2,7 @@ package releases
 
 import (
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -80,8 +81,9 @@ var features = []feature{
 
 // Release is one release of client-go.
 type Release struct {
-	Version      string // v0.31.14
+	Version      string // v0.31.14; of a working copy, its folder
 	Minor, Patch int
+	Folder       string // of a working copy, "" for what was published
 }
 
 // Go is the version of Go that it needs, or that a guest does.
@@ -155,7 +157,7 @@ func Parse(version string) (Release, error) {
 		minor, _ := strconv.Atoi(m[1])
 		patch, _ := strconv.Atoi(m[2])
 		if minor == Next {
-			return Release{version, minor, patch}, nil
+			return Release{Version: version, Minor: minor, Patch: patch}, nil
 		}
 		for _, known := range table {
 			switch {
@@ -163,7 +165,7 @@ func Parse(version string) (Release, error) {
 			case patch < known.Oldest:
 				return Release{}, fmt.Errorf("no guest can be built with client-go %s: v0.%d.%d is the oldest one of that minor", version, minor, known.Oldest)
 			default:
-				return Release{version, minor, patch}, nil
+				return Release{Version: version, Minor: minor, Patch: patch}, nil
 			}
 		}
 		return Release{}, fmt.Errorf("client-go %s is not one of those that a guest can be built with: %s to %s", version, table[0].NewestVersion(), table[len(table)-1].NewestVersion())
@@ -185,6 +187,9 @@ func Parse(version string) (Release, error) {
 		hint = fmt.Sprintf("did you mean client-go@v0.%s.%s?", m[1], m[2])
 	} else if m := short.FindStringSubmatch(version); m != nil {
 		hint = fmt.Sprintf("did you mean client-go@v0.%s?", m[1])
+	}
+	if strings.ContainsAny(version, `/\`) {
+		hint = fmt.Sprintf("a folder begins with a dot or is absolute: did you mean client-go@./%s?", filepath.ToSlash(version))
 	}
 	return Release{}, fmt.Errorf("%q is not a release of client-go; %s", version, hint)
 }
