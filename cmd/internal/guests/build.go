@@ -170,8 +170,12 @@ func (b *builder) build(path string) error {
 	return b.inSource(func(source string) error { return b.link(source, path) })
 }
 
-// inSource calls f with a folder of the guest's sources, which is there until f returns.
+// inSource calls f with a folder of the guest's sources, which is there until f returns. Who calls it holds the lock: what others have left was killed.
 func (b *builder) inSource(f func(source string) error) error {
+	left, _ := filepath.Glob(filepath.Join(b.folder, "source*"))
+	for _, l := range left {
+		_ = os.RemoveAll(l)
+	}
 	source, err := os.MkdirTemp(b.folder, "source")
 	if err != nil {
 		return fmt.Errorf("building %s: %w", b.r.Subject(), err)
