@@ -88,8 +88,16 @@ func (a *Asked) differs(b *Asked) string {
 		return "files, not generated scenarios"
 	case !slices.Equal(a.Corpus, b.Corpus):
 		return "other files: " + otherFile(a.Corpus, b.Corpus)
-	case !maps.Equal(a.Build, b.Build) || a.Program != b.Program:
+	case a.build() != b.build():
 		return fmt.Sprintf("another build of informersim: %s, not %s", a.build(), b.build())
+	}
+	for _, key := range slices.Sorted(maps.Keys(a.Build)) {
+		if x, y := a.Build[key], b.Build[key]; x != y {
+			return fmt.Sprintf("another %s: %s, not %s", key, x, cmp.Or(y, "unknown"))
+		}
+	}
+	if !maps.Equal(a.Build, b.Build) {
+		return "an unknown build of informersim"
 	}
 	return ""
 }

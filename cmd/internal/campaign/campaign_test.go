@@ -294,3 +294,29 @@ func TestKnownLooksAgain(t *testing.T) {
 		t.Errorf("a new shape makes %d findings, and others are looked for: %t", len(c.Findings), c.Known("P: why") == nil)
 	}
 }
+
+// What is another program is named: it may be the same informersim with another client-go.
+func TestOtherBuildsAreNamed(t *testing.T) {
+	asked := func(client, language, program string) *Asked {
+		build := map[string]string{"informersim": "devel", "client-go": client}
+		if language != "" {
+			build["go"] = language
+		}
+		return &Asked{Build: build, Program: program}
+	}
+	one := asked("in here, build 1", "go1", "x")
+	for want, other := range map[string]*Asked{
+		"": asked("in here, build 1", "go1", "x"),
+		"another build of informersim: devel (program x), not devel (program y)": asked("in here, build 1", "go1", "y"),
+		"another client-go: in here, build 1, not in here, build 2":              asked("in here, build 2", "go1", "x"),
+		"another go: go1, not go2":                                               asked("in here, build 1", "go2", "x"),
+		"another go: go1, not unknown":                                           asked("in here, build 1", "", "x"),
+	} {
+		if got := one.differs(other); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if got := asked("c", "", "x").differs(asked("c", "go1", "x")); got != "an unknown build of informersim" {
+		t.Errorf("%q", got)
+	}
+}

@@ -62,13 +62,15 @@ func copyIn(folder string) (releases.Release, error) {
 	return releases.Copy(folder, os.DirFS(folder))
 }
 
-// state returns what a program's versions say of a working copy: its folder and, if git knows it, its commit.
-func state(ctx context.Context, folder string) string {
+// state returns what a program's versions say of a working copy: its folder, its commit if git knows it, and what was built of it at path, by which states with local
+// changes are told apart.
+func state(ctx context.Context, folder, path string) string {
+	text := "in " + folder
 	out, err := exec.CommandContext(ctx, "git", "-C", folder, "describe", "--always", "--abbrev=12", "--exclude=*", "--dirty=+dirty").Output()
 	if commit := strings.TrimSpace(string(out)); err == nil && commit != "" {
-		return fmt.Sprintf("in %s at %s", folder, commit)
+		text += " at " + commit
 	}
-	return "in " + folder
+	return text + ", build " + filepath.Base(filepath.Dir(path))
 }
 
 // copyMod returns the go.mod of the guest of a working copy, and the checksums for its modules. What a go.mod replaces and what a workspace uses is not asked for

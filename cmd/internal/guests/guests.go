@@ -45,7 +45,7 @@ func Kind(ctx context.Context, name string, stderr io.Writer) (subjects.Kind, er
 		if made.states == nil {
 			made.states = map[string]string{}
 		}
-		made.states[r.Subject()] = state(ctx, r.Folder)
+		made.states[r.Subject()] = state(ctx, r.Folder, path)
 	}
 	k := kind(r.Subject(), r.Queues(), r.Lacks(), &remote.Guest{Path: path, Name: r.Subject()})
 	if made.kinds == nil {
