@@ -2,11 +2,14 @@ package scenarios
 
 import (
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
 )
 
@@ -17,6 +20,9 @@ type refusals struct {
 	since int64             // the revision from which on changes are followed
 	last  map[string]change // by key
 	live  int               // objects in the Store for which the transform fails
+	// lost are the keys of which the informer was last shown what its transform fails for. A replica that lags shows what the Store has compacted, so that last
+	// knows nothing of it.
+	lost map[string]bool
 }
 
 // change is the last change of an object, as the informer's watch shows it.
@@ -30,7 +36,7 @@ func (w *World) followRefusals(inf subjects.Informer, spec subjects.InformerSpec
 	if spec.Transform.FailLabel == "" {
 		return nil
 	}
-	r := &refusals{inf: inf}
+	r := &refusals{inf: inf, lost: map[string]bool{}}
 	begin := func() error {
 		s := w.cluster.Store()
 		r.last, r.live, r.since = map[string]change{}, 0, s.Compacted()
@@ -91,6 +97,31 @@ func (r *refusals) note(key string, rv int64, obj, old runtime.Object) {
 	}
 }
 
+// shown follows what an informer is shown.
+func (w *World) shown(r *sim.Record) {
+	id := r.Actor
+	switch r.Kind {
+	case fakeapiserver.KindFrame:
+		id, _ = w.kernel.Inner(id)
+	case subjects.KindReplace, subjects.KindRefused:
+	default:
+		return
+	}
+	inf := w.InformerOf(id)
+	if inf == nil || w.refusals[inf.Name()] == nil {
+		return
+	}
+	switch lost := w.refusals[inf.Name()].lost; r.Kind {
+	case fakeapiserver.KindFrame:
+		_, key, _ := strings.Cut(r.Key, " ")
+		delete(lost, key)
+	case subjects.KindReplace:
+		clear(lost)
+	case subjects.KindRefused:
+		lost[r.Key] = true
+	}
+}
+
 // excuses reports whether the informer need not have what the Store has under a key: its transform failed for the last change, or no list has
 // brought the change, and none can.
 func (r *refusals) excuses(key string) bool {
@@ -98,7 +129,7 @@ func (r *refusals) excuses(key string) bool {
 	if !known {
 		c.rv = r.since // it was deleted by then
 	}
-	return c.refused || r.listless() && c.rv > subjects.ParseRevision(r.inf.LastSyncResourceVersion())
+	return c.refused || r.lost[key] || r.listless() && c.rv > subjects.ParseRevision(r.inf.LastSyncResourceVersion())
 }
 
 // listless reports whether a list fails.
@@ -124,6 +155,11 @@ func (w *World) refused() []reports.Refused {
 		x := reports.Refused{Informer: inf.Name(), Synced: inf.HasSynced()}
 		for key, c := range r.last { // order: sorted below
 			if _, held := inf.Get(key); c.refused && (c.live || held) {
+				x.Keys = append(x.Keys, key)
+			}
+		}
+		for key := range r.lost { // order: sorted below
+			if _, held := inf.Get(key); held && !r.last[key].refused {
 				x.Keys = append(x.Keys, key)
 			}
 		}

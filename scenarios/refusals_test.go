@@ -3,6 +3,8 @@ package scenarios_test
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/informersim/informersim/properties"
@@ -37,6 +39,59 @@ func TestI112RefusedDeletionAndAnotherOfThatName(t *testing.T) {
 			if !res.Passed() {
 				t.Errorf("%s, then %q: %s: %s", kind.Name, then, res.Violation.Property, res.Violation.Message)
 			}
+		}
+	}
+}
+
+// What a replica that lags shows of the past is not in the Store any more: the informer leaves its selection, or is deleted, with a state for which the transform fails.
+const refusedPast = `resource pods
+create pods default/a {"metadata":{"labels":{"app":"x"}}}
+settle
+fault replica/0 replica=lag for=10s
+update pods default/a {"metadata":{"labels":{"app":"x","tier":"z"}}}
+%s
+compact
+informer i1 pods transform=fail:tier labels=app=x watch-list=off
+advance 1m
+%s
+advance 1m
+`
+
+func TestI112RefusedPast(t *testing.T) {
+	const out = `update pods default/a {"metadata":{"labels":{"app":"y","tier":null}}}`
+	for _, test := range []struct{ past, then string }{
+		{"delete pods default/a", ""},
+		{"delete pods default/a", "create pods default/a"},
+		{"delete pods default/a", "create pods default/a\ndelete pods default/a"},
+		{out, ""},
+		{out + "\n" + out, ""},
+		{out, "delete pods default/a"},
+	} {
+		s, err := scenarios.Parse("refused_past.sim", fmt.Appendf(nil, refusedPast, test.past, test.then))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, kind := range kinds.All() {
+			res, err := scenarios.Run(context.Background(), s, scenarios.Options{Subject: kind, Seed: 1, Properties: properties.All()})
+			switch {
+			case err != nil:
+				t.Fatal(err)
+			case !res.Passed():
+				t.Errorf("%s, %q, then %q: %s: %s", kind.Name, test.past, test.then, res.Violation.Property, res.Violation.Message)
+			case len(res.Refused) != 1 || !slices.Equal(res.Refused[0].Keys, []string{"default/a"}):
+				t.Errorf("%s, %q, then %q: refused are %+v", kind.Name, test.past, test.then, res.Refused)
+			}
+		}
+	}
+	// What comes back into the selection is shown once more, and must be taken.
+	s, err := scenarios.Parse("refused_past.sim", fmt.Appendf(nil, refusedPast, out, `update pods default/a {"metadata":{"labels":{"app":"x"}}}`+"\nexpect i1 converged within=1m"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range kinds.All() {
+		res, err := scenarios.Run(context.Background(), s, scenarios.Options{Subject: kind, Seed: 1, Properties: properties.All()})
+		if err != nil || !res.Passed() || len(res.Refused) > 0 {
+			t.Errorf("%s: %s, %v, refused are %+v", kind.Name, res.Verdict(), err, res.Refused)
 		}
 	}
 }

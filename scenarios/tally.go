@@ -33,6 +33,9 @@ func newTally(w *World) *tally {
 // Record implements sim.Observer.
 func (t *tally) Record(r *sim.Record) {
 	res := &t.w.result.Run
+	if t.w.refusals != nil {
+		t.w.shown(r)
+	}
 	switch r.Kind {
 	case fakeapiserver.KindCommit:
 		res.Commits++
