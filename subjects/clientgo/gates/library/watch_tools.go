@@ -34,6 +34,7 @@ func watchTools(c *check) {
 	}
 	c.comesLater()
 	c.endsUndetailed()
+	c.marksNothing()
 	c.watchesStore()
 	c.untilOne()
 	for _, revision := range []string{"", "0"} {
