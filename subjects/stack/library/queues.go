@@ -243,7 +243,7 @@ func (c *check) keysOf(q informer.Queue) {
 	for _, of := range []struct {
 		obj  any
 		want string
-	}{{object("ns1/a", 1), "ns1/a"}, {deltas, "ns2/b"}, {deltas[:1], "ns1/a"}, {deltas[1], "ns2/b"}, {cache.ExplicitKey("ns2/a"), "ns2/a"}} {
+	}{{object("ns1/a", 1), "ns1/a"}, {deltas, "ns2/b"}, {deltas[:1], "ns1/a"}, {deltas[1], "ns2/b"}, {cache.ExplicitKey("ns2/a"), "ns2/a"}, {cache.ExplicitKey("c"), "c"}} {
 		key, err := k.KeyOf(of.obj)
 		c.is(fmt.Sprintf("the error of KeyOf a %T", of.obj), nil, err)
 		c.is(fmt.Sprintf("KeyOf a %T", of.obj), of.want, key)
