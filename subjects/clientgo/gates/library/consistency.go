@@ -88,7 +88,7 @@ func (c *check) compares() {
 
 // prepares makes the options of a streaming list of those of a list, if that gives the same.
 func (c *check) prepares() {
-	options := metav1.ListOptions{LabelSelector: "app=web", Limit: int64(max(0, c.IntN(4)-2)), ResourceVersion: []string{"", "0", "5"}[c.IntN(3)]}
+	options := metav1.ListOptions{LabelSelector: "app=web", FieldSelector: "metadata.name=a", Limit: int64(max(0, c.IntN(4)-2)), ResourceVersion: []string{"", "0", "5"}[c.IntN(3)]}
 	options.ResourceVersionMatch = []metav1.ResourceVersionMatch{"", metav1.ResourceVersionMatchNotOlderThan, metav1.ResourceVersionMatchExact}[c.IntN(3)]
 	if c.IntN(6) == 0 {
 		options.Continue = "more"
@@ -111,7 +111,7 @@ func (c *check) prepares() {
 
 // brief describes options by those fields that are set.
 func brief(o metav1.ListOptions) string {
-	of := []string{"selector " + o.LabelSelector, "revision " + o.ResourceVersion, "match " + string(o.ResourceVersionMatch), "limit " + fmt.Sprint(o.Limit), "continue " + o.Continue,
+	of := []string{"selector " + o.LabelSelector, "fields " + o.FieldSelector, "revision " + o.ResourceVersion, "match " + string(o.ResourceVersionMatch), "limit " + fmt.Sprint(o.Limit), "continue " + o.Continue,
 		fmt.Sprint("watch ", o.Watch), fmt.Sprint("bookmarks ", o.AllowWatchBookmarks), fmt.Sprint("initial events ", o.SendInitialEvents != nil && *o.SendInitialEvents)}
 	return strings.Join(of, ", ")
 }

@@ -370,6 +370,49 @@ func (c *check) marksNothing() {
 	c.is("what a RetryWatcher passes on that was brought a bookmark without a revision", []string{"ERROR 500"}, got)
 }
 
+// unwatched is a server that gives no watch at first, nor says why.
+type unwatched struct{ asked int }
+
+// WatchWithContext implements cache.WatcherWithContext.
+func (s *unwatched) WatchWithContext(context.Context, metav1.ListOptions) (watch.Interface, error) {
+	if s.asked++; s.asked == 1 {
+		return nil, nil
+	}
+	return watch.NewFake(), nil
+}
+
+// watchesLater is a RetryWatcher that is given no watch at first. It asks again a second later.
+func (c *check) watchesLater() {
+	from := &unwatched{}
+	w, err := watchtools.NewRetryWatcherWithContext(silent, "5", from)
+	c.no("NewRetryWatcherWithContext", err)
+	time.Sleep(time.Second)
+	c.quiesce()
+	c.is("how often a RetryWatcher has asked in a second that was given no watch", 2, from.asked)
+	w.Stop()
+	c.quiesce()
+}
+
+// neverBegun lists for somebody who has gone before. Nothing is asked for.
+func (c *check) neverBegun() {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	b := &book{objects: 6}
+	for call, f := range byName(map[string]func() error{
+		"List": func() error { _, _, err := pager.New(b.page).List(ctx, metav1.ListOptions{}); return err },
+		"EachListItem": func() error {
+			return pager.New(b.page).EachListItem(ctx, metav1.ListOptions{}, func(runtime.Object) error { return nil })
+		},
+	}) {
+		var err error
+		if c.returns(call+" for somebody who has gone", func() { err = f() }) {
+			c.is("whether "+call+" says that whom it is for has gone", true, errors.Is(err, context.Canceled))
+		}
+	}
+	c.quiesce()
+	c.is("how many pages are asked for when whom they are for has gone", 0, len(b.asked))
+}
+
 // endsInPage reads a list object by object, and is canceled while the first page is made. There is no second one.
 func (c *check) endsInPage() {
 	for range 4 {
