@@ -292,6 +292,10 @@ func (c *check) queue(m *queueModel, make func() informer.Queue) {
 	for range 64 {
 		c.pop(m, q)
 	}
+	if c.oneIn(2) { // it is closed with something left
+		c.is("Add", nil, q.Add(object(keys[0], 9)))
+	}
+	c.is("IsClosed of a queue that is not", false, q.IsClosed())
 	q.Close()
 	c.is("IsClosed", true, q.IsClosed())
 	c.doubts(m.byKey)
