@@ -105,6 +105,24 @@ func (c *check) listedTwice() {
 	c.is("List after that", "[ns1/a@3 ns1/b@2]", fmt.Sprint(texts(x.List())))
 }
 
+// indexedAtOnce adds several indices at once to an Indexer that has some objects. Each of them has all.
+func (c *check) indexedAtOnce() {
+	x := informer.NewIndexer(informer.IndexerOptions{})
+	for _, key := range keys {
+		c.is("Add", nil, x.Add(object(key, 1)))
+	}
+	names, added := []string{"x", "y", "z"}[:2+c.IntN(2)], cache.Indexers{}
+	for _, name := range names {
+		added[name] = func(any) ([]string, error) { return []string{"of " + name}, nil }
+	}
+	c.is("AddIndexers", nil, x.AddIndexers(added))
+	for _, name := range names {
+		of, err := x.IndexKeys(name, "of "+name)
+		c.is("IndexKeys", nil, err)
+		c.is(fmt.Sprintf("IndexKeys of %s, one of %d indices that were added at once", name, len(names)), fmt.Sprint(keys), fmt.Sprint(of))
+	}
+}
+
 // indexedLate adds an index to an Indexer whose objects may be in none, and has one that repeats a value which is not beside itself. A tombstone deletes,
 // and says of no revision.
 func (c *check) indexedLate() {

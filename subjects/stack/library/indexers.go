@@ -110,7 +110,7 @@ func indexers(c *check) {
 				m, rv = want, at
 			}
 		case 4:
-			rv = fmt.Sprint(200 + n)
+			rv = fmt.Sprint([]string{"", "v"}[c.IntN(2)], 200+n) // which need not be a number
 			x.Bookmark(rv)
 		case 5:
 			if n < 12 {
@@ -140,6 +140,7 @@ func indexers(c *check) {
 	c.renames()
 	c.unindexed()
 	c.indexedLate()
+	c.indexedAtOnce()
 }
 
 // holds compares what an Indexer holds, and its indices.

@@ -243,7 +243,7 @@ func (c *check) keysOf(q informer.Queue) {
 	for _, of := range []struct {
 		obj  any
 		want string
-	}{{object("ns1/a", 1), "ns1/a"}, {deltas, "ns2/b"}, {deltas[:1], "ns1/a"}, {deltas[1], "ns2/b"}, {cache.ExplicitKey("ns2/a"), "ns2/a"}} {
+	}{{object("ns1/a", 1), "ns1/a"}, {deltas, "ns2/b"}, {deltas[:1], "ns1/a"}, {deltas[1], "ns2/b"}, {cache.ExplicitKey("ns2/a"), "ns2/a"}, {cache.ExplicitKey("c"), "c"}} {
 		key, err := k.KeyOf(of.obj)
 		c.is(fmt.Sprintf("the error of KeyOf a %T", of.obj), nil, err)
 		c.is(fmt.Sprintf("KeyOf a %T", of.obj), of.want, key)
@@ -292,6 +292,10 @@ func (c *check) queue(m *queueModel, make func() informer.Queue) {
 	for range 64 {
 		c.pop(m, q)
 	}
+	if c.oneIn(2) { // it is closed with something left
+		c.is("Add", nil, q.Add(object(keys[0], 9)))
+	}
+	c.is("IsClosed of a queue that is not", false, q.IsClosed())
 	q.Close()
 	c.is("IsClosed", true, q.IsClosed())
 	c.doubts(m.byKey)

@@ -33,6 +33,7 @@ func limiters(c *check) {
 		want func(failures int) time.Duration
 	}{
 		{"ItemExponentialFailure", exponential(), byFailures},
+		{"ItemExponentialFailure whose longest delay is below its first", workqueue.NewItemExponentialFailure[string](slow, base), func(int) time.Duration { return base }},
 		{"ItemFastSlow", fastSlow(), fastThenSlow},
 		{"WithMaxWait", workqueue.WithMaxWait[string]{Limiter: exponential(), MaxDelay: longest}, func(n int) time.Duration { return min(longest, byFailures(n)) }},
 		{"MaxOf", workqueue.MaxOf[string]{exponential(), fastSlow()}, func(n int) time.Duration { return max(byFailures(n), fastThenSlow(n)) }},
@@ -79,6 +80,11 @@ func (c *check) bucket() {
 		}
 		c.is("AddRateLimited", time.Second<<n, q.AddRateLimited(start, "a"))
 		c.is("NumRequeues of the queue", n+1, q.NumRequeues("a"))
+	}
+	q = workqueue.NewRateLimitingQueue(nil, workqueue.RateLimiter[string](workqueue.NewItemFastSlow[string](0, time.Second, 2)))
+	for n, want := range []time.Duration{0, 0, time.Second} {
+		c.is("AddRateLimited of a queue whose limiter lets a key come at once, twice", want, q.AddRateLimited(start, "a"))
+		c.is("NumRequeues of that queue", n+1, q.NumRequeues("a"))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
@@ -181,8 +182,9 @@ func (t *trouble) onlyForeign() func() {
 	}
 }
 
-// foreignBookmark is a server whose bookmarks are of a kind that was not asked for. They count no more than other events.
+// foreignBookmark is a server that has a bookmark of a kind that was not asked for, which counts no more than other events, and one that was.
 func (t *trouble) foreignBookmark() func() {
+	own := runtime.Object(object("", 10))
 	mark := &unstructured.Unstructured{}
 	mark.SetAPIVersion("v1")
 	mark.SetKind("Service")
@@ -192,13 +194,18 @@ func (t *trouble) foreignBookmark() func() {
 		pod := &unstructured.Unstructured{}
 		pod.SetAPIVersion("v1")
 		pod.SetKind("Pod")
-		of, t.from.list.Items = "a kind", nil
+		marks := pod.DeepCopy()
+		marks.SetResourceVersion("10")
+		own, of, t.from.list.Items = marks, "a kind", nil
 		t.r = cache.NewReflectorWithOptions(t.from, pod, t.s, cache.ReflectorOptions{Name: "r", Clock: t.now, Backoff: &wait.Backoff{}})
 	}
 	return func() {
 		t.from.watch.Action(watch.Bookmark, mark)
 		t.quiesce()
 		t.is("LastSyncResourceVersion after a bookmark of "+of+" that was not asked for", "5", t.r.LastSyncResourceVersion())
+		t.from.watch.Action(watch.Bookmark, own)
+		t.quiesce()
+		t.is("LastSyncResourceVersion after a bookmark of "+of+" that was asked for", "10", t.r.LastSyncResourceVersion())
 	}
 }
 

@@ -92,6 +92,24 @@ func (c *check) jittered(now *clocktesting.FakeClock, initial, longest time.Dura
 	now.Step(1)
 	b.GC()
 	c.is("Get of a Backoff with a function that says what has expired, a moment before and then", [2]time.Duration{before, 0}, [2]time.Duration{kept, b.Get("a")})
+	c.expiresByFunction(b, now, initial, longest)
+}
+
+// expiresByFunction fails once more when a Backoff has expired by its function, and is in use for a moment: it begins anew.
+func (c *check) expiresByFunction(b *flowcontrol.Backoff, now *clocktesting.FakeClock, initial, longest time.Duration) {
+	for range 4 {
+		b.Next("a", now.Now())
+	}
+	event := now.Now()
+	now.Step(longest - 1)
+	in := [2]bool{b.IsInBackOffSince("a", event.Add(longest-1)), b.IsInBackOffSinceUpdate("a", event)}
+	now.Step(1)
+	in2 := [2]bool{b.IsInBackOffSince("a", event.Add(longest)), b.IsInBackOffSinceUpdate("a", event.Add(longest))}
+	c.is("whether something is in a Backoff since an event, and since its update, a moment before that has expired by a function, and then",
+		[2][2]bool{{true, true}, {false, false}}, [2][2]bool{in, in2})
+	b.Next("a", now.Now())
+	got := b.Get("a")
+	c.is(fmt.Sprintf("whether Get of a Backoff is between %v and %v after a failure when it had expired by a function", initial, initial+initial/2), true, initial <= got && got <= initial+initial/2)
 }
 
 // urlBackoffs hold the backoff of a REST client against how often each of its servers has failed: one that is busy or broken is left alone for longer each

@@ -82,6 +82,40 @@ func batches(c *check) {
 	c.keepsKnown()
 	c.manyIndices()
 	c.unversionedLast()
+	c.indexedAtOnce()
+	c.onlyKeyless()
+}
+
+// indexedAtOnce adds several indices at once to an indexer that has some objects. Each of them has all.
+func (c *check) indexedAtOnce() {
+	x, want := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{}), sorted(keys)
+	for n, key := range keys {
+		c.no("Add", x.Add(object(key, n+1)))
+	}
+	added := cache.Indexers{}
+	for n := range 2 + c.IntN(2) {
+		added[fmt.Sprint("x", n)] = func(any) ([]string, error) { return []string{fmt.Sprint("of ", n)}, nil }
+	}
+	c.no("AddIndexers", x.AddIndexers(added))
+	for n := range len(added) {
+		got, err := x.IndexKeys(fmt.Sprint("x", n), fmt.Sprint("of ", n))
+		c.no("IndexKeys", err)
+		c.is(fmt.Sprintf("IndexKeys of index %d of %d that were added at once", n+1, len(added)), want, sorted(got))
+	}
+}
+
+// onlyKeyless is a transaction of which nothing can be done, since nothing of it has a key.
+func (c *check) onlyKeyless() {
+	s, txns := cache.NewStore(cache.MetaNamespaceKeyFunc), make([]cache.Transaction, 1+c.IntN(2))
+	for n := range txns {
+		txns[n] = cache.Transaction{Type: cache.TransactionTypeAdd, Object: "without a key"}
+	}
+	err := s.(cache.TransactionStore).Transaction(txns...)
+	if err == nil {
+		c.is("the error of a transaction of nothing but objects without a key", "there is one", "there is none")
+		return
+	}
+	c.is("how much was done of a transaction of nothing but objects without a key, and how many errors it has", [2]int{0, len(txns)}, [2]int{len(err.SuccessfulIndices), len(err.Errors)})
 }
 
 // unversionedLast is a transaction whose last object has no revision. The store has that of the last, as after single changes.

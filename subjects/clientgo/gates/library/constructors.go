@@ -30,6 +30,8 @@ func (c *check) madeReflectors(period time.Duration) {
 	plain := cache.NewReflector(from, kind, s, period)
 	c.inside("the resync period of NewReflector", period, plain, "resyncPeriod")
 	c.runs("NewReflector", plain, s)
+	described := cache.NewReflectorWithOptions(from, kind, s, cache.ReflectorOptions{TypeDescription: "things"})
+	c.is("whether a reflector that was given no name has none, or that of its type", [2]bool{false, false}, [2]bool{described.Name() == "", described.Name() == "things"})
 	named := cache.NewNamedReflector("r", from, kind, s, period)
 	c.is("Name of NewNamedReflector", "r", named.Name())
 	c.inside("the resync period of NewNamedReflector", period, named, "resyncPeriod")
@@ -89,10 +91,11 @@ func (c *check) madeQueues() {
 	c.quiesce()
 }
 
-// closedQueues say that they are.
+// closedQueues say that they are, whether they have something left or not.
 func (c *check) closedQueues() {
-	known := cache.NewStore(cache.MetaNamespaceKeyFunc)
+	known, left := cache.NewStore(cache.MetaNamespaceKeyFunc), c.IntN(2) == 0
 	for _, q := range []interface {
+		Add(any) error
 		Close()
 		IsClosed() bool
 	}{
@@ -101,6 +104,9 @@ func (c *check) closedQueues() {
 		cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{KnownObjects: known}),
 		cache.NewHeap(cache.MetaNamespaceKeyFunc, earlier),
 	} {
+		if left {
+			c.no("Add", q.Add(object("c", 1)))
+		}
 		c.is("IsClosed", false, q.IsClosed())
 		q.Close()
 		c.is("IsClosed after Close", true, q.IsClosed())

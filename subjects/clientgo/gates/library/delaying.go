@@ -65,6 +65,25 @@ func delayingQueues(c *check) {
 	c.delayingTimers()
 	c.shortest()
 	c.flooded()
+	c.countsWithoutDelay()
+}
+
+// countsWithoutDelay adds a key by a limiter that lets it come at once, at first. It is counted all the same.
+func (c *check) countsWithoutDelay() {
+	now, fastest := clocktesting.NewFakeClock(time.Unix(1000, 0)), 1+c.IntN(2)
+	q := workqueue.NewTypedRateLimitingQueueWithConfig(workqueue.NewTypedItemFastSlowRateLimiter[string](0, time.Second, fastest), workqueue.TypedRateLimitingQueueConfig[string]{Clock: now})
+	for n := range fastest + 1 {
+		q.AddRateLimited("k0")
+		c.is(fmt.Sprintf("NumRequeues of a key that was added %d times, %d of them at once", n+1, fastest), n+1, q.NumRequeues("k0"))
+		c.quiesce()
+		c.is(fmt.Sprintf("how many keys are ready after a key was added %d times, %d of them at once", n+1, fastest), map[bool]int{true: 1}[n < fastest], q.Len())
+		if q.Len() > 0 {
+			key, _ := q.Get()
+			q.Done(key)
+		}
+	}
+	q.ShutDown()
+	c.quiesce()
 }
 
 // gated is a work queue whose first key has to wait.

@@ -79,6 +79,8 @@ func informerMetrics(c *check) {
 		}
 	}
 	c.is("how many metrics an informer asks for, and how many of them as its own", [2]int{asks, asks}, [2]int{len(got.of), own})
+	long := object("c", 0)
+	long.ResourceVersion = "1234567890123456789"
 	steps := []struct {
 		what string
 		f    func()
@@ -94,6 +96,8 @@ func informerMetrics(c *check) {
 		{"a revision that is no number", func() { s.Bookmark("seven") }, 567890123456789},
 		{"no revision", func() { s.Bookmark("") }, 0},
 		{"Replace of the store", func() { c.no("Replace", s.Replace(nil, "78")) }, 78},
+		{"Replace of the store without a revision", func() { c.no("Replace", s.Replace(nil, "")) }, 0},
+		{"an object whose revision has more digits than a number has", func() { c.no("Update", s.Update(long)) }, 567890123456789},
 	}
 	if unpublished < 2 {
 		steps = nil
@@ -109,8 +113,20 @@ func informerMetrics(c *check) {
 	}
 	cancel()
 	c.quiesce()
+	if unpublished >= 2 {
+		c.deletesByKey(id)
+	}
 	c.timed(id, unpublished < 2)
 	c.informerProviders()
+}
+
+// deletesByKey deletes an object from a store with metrics by its key, of which no revision follows.
+func (c *check) deletesByKey(id cache.InformerNameAndResource) {
+	got := &informerMeters{}
+	s := cache.NewThreadSafeStore(cache.Indexers{}, cache.Indices{}, cache.WithThreadSafeStoreMetrics(id, got))
+	s.Add("c", object("c", 5))
+	s.Delete("c")
+	c.is("the metric of the revision of a store from which an object was deleted by its key", 5.0, got.revision.last)
 }
 
 // measuredInformer makes an informer with metrics, which need an in-order queue.

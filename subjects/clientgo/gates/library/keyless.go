@@ -2,6 +2,7 @@ package library
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -150,6 +151,9 @@ func (c *check) revisions() {
 	for range 12 {
 		at := 1 + c.IntN(1200)
 		obj := object(c.key(), at)
+		if c.IntN(4) == 0 { // it is no number that a store could read
+			obj.ResourceVersion = fmt.Sprint("v", at)
+		}
 		call := []string{"Add", "Update", "Delete", "Replace", "Bookmark", "Transaction"}[c.IntN(6)]
 		switch call {
 		case "Add":

@@ -102,6 +102,7 @@ func limiters(c *check) {
 		want func(failures int) time.Duration
 	}{
 		{"ItemExponentialFailureRateLimiter", exponential(), byFailures},
+		{"ItemExponentialFailureRateLimiter whose longest delay is below its first", workqueue.NewTypedItemExponentialFailureRateLimiter[string](slow, base), func(int) time.Duration { return base }},
 		{"ItemFastSlowRateLimiter", fastSlow(), fastThenSlow},
 		{"WithMaxWaitRateLimiter", workqueue.NewTypedWithMaxWaitRateLimiter(exponential(), longest), func(n int) time.Duration { return min(longest, byFailures(n)) }},
 		{"MaxOfRateLimiter", workqueue.NewTypedMaxOfRateLimiter(exponential(), fastSlow()), func(n int) time.Duration { return max(byFailures(n), fastThenSlow(n)) }},

@@ -85,6 +85,7 @@ func mutationCache(c *check) {
 	c.newest(s, all, true)
 	c.forgets(backing)
 	c.expires()
+	c.writtenAgain()
 	for range 4 {
 		c.follows()
 	}

@@ -37,9 +37,11 @@ func names(c *check) {
 		got, err := f(obj)
 		c.no(call, err)
 		c.is(call, key, got)
-		got, err = f(cache.ExplicitKey("ex/plicit"))
-		c.no(call, err)
-		c.is(call+" of an ExplicitKey", "ex/plicit", got)
+		for _, explicit := range []string{"ex/plicit", "explicit"} {
+			got, err = f(cache.ExplicitKey(explicit))
+			c.no(call, err)
+			c.is(call+" of an ExplicitKey", explicit, got)
+		}
 	}
 	got, err := cache.DeletionHandlingMetaNamespaceKeyFunc(tombstone)
 	c.no("DeletionHandlingMetaNamespaceKeyFunc", err)
@@ -67,7 +69,7 @@ func names(c *check) {
 	of.OptionalObj, _ = tombstone.Obj.(*metav1.PartialObjectMetadata)
 	c.deleted("a tombstone", of, key)
 	odd := cache.DeletedObject[*metav1.PartialObjectMetadata]{FinalStateUnknown: &cache.DeletedFinalStateUnknown{Key: "a/b/c"}} // no object has such a key
-	c.is("GetKey and GetObjectName of a DeletedObject at a/b/c", fmt.Sprint("a/b/c", cache.NewObjectName("a", "b/c")), fmt.Sprint(odd.GetKey(), odd.GetObjectName()))
+	c.is("GetKey, GetNamespace and GetName of a DeletedObject at a/b/c", [3]string{"a/b/c", "a", "b/c"}, [3]string{odd.GetKey(), odd.GetNamespace(), odd.GetName()})
 	c.deleted("nothing", cache.DeletedObject[*metav1.PartialObjectMetadata]{}, "")
 	c.adapter()
 	c.constructors()

@@ -105,6 +105,7 @@ func pages(c *check) {
 	}
 	c.canceledInPage()
 	c.endsInPage()
+	c.neverBegun()
 }
 
 // pages reads one list.

@@ -145,6 +145,7 @@ func controllers(c *check) {
 	}
 	cancel()
 	c.quiesce()
+	c.is("LastSyncResourceVersion of a controller that has ended", "5", control.LastSyncResourceVersion())
 	c.configuredErrorHandler()
 	c.panicsInProcess()
 }

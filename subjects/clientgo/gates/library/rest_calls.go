@@ -169,6 +169,7 @@ func (c *check) plainLimits() {
 			c.is("TryAccept of "+name+" when its clock brings a token", true, l.TryAccept())
 		}
 	}
+	c.is("TryAccept of a limiter that has no tokens at all", false, flowcontrol.NewTokenBucketPassiveRateLimiter(2, 0).TryAccept())
 	c.is("how often a conflict is tried by default", wait.Backoff{Steps: 5, Duration: 10 * time.Millisecond, Factor: 1, Jitter: 0.1}, retry.DefaultRetry)
 	c.is("how often a conflict is tried if others write much", wait.Backoff{Steps: 4, Duration: 10 * time.Millisecond, Factor: 5, Jitter: 0.1}, retry.DefaultBackoff)
 }

@@ -276,6 +276,15 @@ func (c *check) buried() {
 	}
 	s.OnDelete(gone)
 	finds("of which it was told the end", false)
+	if c.IntN(2) == 0 { // what an informer tells late ends nothing
+		late := object("ns1/a", 5)
+		late.UID = gone.UID
+		s.OnAddOrUpdate(late)
+		s.Mutation(late)
+		finds("that was written before its end", false)
+		s.Mutation(gone)
+		finds("at the version of its end", false)
+	}
 	s.Mutation(other)
 	finds("at the version of the end of another one", false)
 	other = object("ns1/a", 7)
@@ -328,9 +337,9 @@ func (c *check) inheritsKeys() {
 	q.ShutDown()
 }
 
-// endsUndetailed has a watch end with an error of which nothing is known but its code. The next one follows a second later.
+// endsUndetailed has a watch end with an error of which nothing is known but its code, or not even that. The next one follows a second later.
 func (c *check) endsUndetailed() {
-	sent := []watch.Event{{Type: watch.Error, Object: &metav1.Status{Status: metav1.StatusFailure, Code: 500}}}
+	sent := []watch.Event{{Type: watch.Error, Object: &metav1.Status{Status: metav1.StatusFailure, Code: []int32{500, 0}[c.IntN(2)]}}}
 	from := &rewatched{opens: []error{nil}, sent: [][]watch.Event{sent}}
 	w, err := watchtools.NewRetryWatcherWithContext(silent, "5", from)
 	c.no("NewRetryWatcherWithContext", err)
@@ -340,6 +349,68 @@ func (c *check) endsUndetailed() {
 	c.is("how often a RetryWatcher has asked in a second whose watch has ended with an error without details", 2, len(asked))
 	w.Stop()
 	c.quiesce()
+}
+
+// marksNothing has a watch bring a bookmark without a revision. There is nothing from which a RetryWatcher could go on: it says so, and ends.
+func (c *check) marksNothing() {
+	sent := []watch.Event{{Type: watch.Bookmark, Object: &metav1.PartialObjectMetadata{}}}
+	w, err := watchtools.NewRetryWatcherWithContext(silent, "5", &rewatched{opens: []error{nil}, sent: [][]watch.Event{sent}})
+	c.no("NewRetryWatcherWithContext", err)
+	got, over := []string{}, make(chan struct{})
+	go func() {
+		defer close(over)
+		for e := range w.ResultChan() {
+			got = append(got, event(e))
+		}
+	}()
+	c.quiesce()
+	c.is("whether a RetryWatcher has ended that was brought a bookmark without a revision", [2]bool{true, true}, [2]bool{closed(over), closed(w.Done())})
+	w.Stop()
+	c.quiesce()
+	c.is("what a RetryWatcher passes on that was brought a bookmark without a revision", []string{"ERROR 500"}, got)
+}
+
+// unwatched is a server that gives no watch at first, nor says why.
+type unwatched struct{ asked int }
+
+// WatchWithContext implements cache.WatcherWithContext.
+func (s *unwatched) WatchWithContext(context.Context, metav1.ListOptions) (watch.Interface, error) {
+	if s.asked++; s.asked == 1 {
+		return nil, nil
+	}
+	return watch.NewFake(), nil
+}
+
+// watchesLater is a RetryWatcher that is given no watch at first. It asks again a second later.
+func (c *check) watchesLater() {
+	from := &unwatched{}
+	w, err := watchtools.NewRetryWatcherWithContext(silent, "5", from)
+	c.no("NewRetryWatcherWithContext", err)
+	time.Sleep(time.Second)
+	c.quiesce()
+	c.is("how often a RetryWatcher has asked in a second that was given no watch", 2, from.asked)
+	w.Stop()
+	c.quiesce()
+}
+
+// neverBegun lists for somebody who has gone before. Nothing is asked for.
+func (c *check) neverBegun() {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	b := &book{objects: 6}
+	for call, f := range byName(map[string]func() error{
+		"List": func() error { _, _, err := pager.New(b.page).List(ctx, metav1.ListOptions{}); return err },
+		"EachListItem": func() error {
+			return pager.New(b.page).EachListItem(ctx, metav1.ListOptions{}, func(runtime.Object) error { return nil })
+		},
+	}) {
+		var err error
+		if c.returns(call+" for somebody who has gone", func() { err = f() }) {
+			c.is("whether "+call+" says that whom it is for has gone", true, errors.Is(err, context.Canceled))
+		}
+	}
+	c.quiesce()
+	c.is("how many pages are asked for when whom they are for has gone", 0, len(b.asked))
 }
 
 // endsInPage reads a list object by object, and is canceled while the first page is made. There is no second one.

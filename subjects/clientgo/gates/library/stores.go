@@ -243,6 +243,24 @@ func (c *check) typed(x cache.TypedIndexer[*metav1.PartialObjectMetadata], m mod
 	}
 }
 
+// writtenAgain has a mutation cache keep for longer what is written a second time, at the same version or at the next.
+func (c *check) writtenAgain() {
+	backing := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
+	s := cache.NewIntegerResourceVersionMutationCache(klog.Background(), backing, backing, 3*time.Nanosecond, c.IntN(2) == 0)
+	c.no("Add", backing.Add(object("c", 1)))
+	again := object("c", 2+c.IntN(2))
+	s.Mutation(object("c", 2))
+	for n, want := range []string{"c@2", text(again), "c@1"} {
+		time.Sleep(2 * time.Nanosecond)
+		got, _, err := s.GetByKey("c")
+		c.no("GetByKey of a mutation cache", err)
+		c.is("GetByKey of a mutation cache that keeps writes for 3 ns, of which there was one, another 2 ns later, and none 4 ns later", want, text(got))
+		if n == 0 {
+			s.Mutation(again)
+		}
+	}
+}
+
 // expires has a mutation cache forget a write in time, though it is read meanwhile.
 func (c *check) expires() {
 	backing := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})

@@ -70,8 +70,20 @@ func (c *check) synced() {
 	c.is("whether the informer of UntilWithSync has ended when that returns", true, left)
 	c.is("the last event of UntilWithSync", "DELETED ns1/a@6", event(*last))
 	c.unsynced()
+	c.untilNothing()
 	if c.IntN(3) == 0 {
 		c.precondition()
+	}
+}
+
+// untilNothing waits for nothing, which is over at once.
+func (c *check) untilNothing() {
+	var last *watch.Event
+	var err error
+	if c.returns("UntilWithSync without conditions", func() {
+		last, err = watchtools.UntilWithSync(context.Background(), newSource(object("ns1/a", 1)), &metav1.PartialObjectMetadata{}, nil)
+	}) {
+		c.is("what UntilWithSync returns without conditions", [2]string{"no event", ""}, [2]string{map[bool]string{true: "no event"}[last == nil], message(err)})
 	}
 }
 

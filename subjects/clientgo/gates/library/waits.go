@@ -61,4 +61,5 @@ func syncs(c *check) {
 	if all {
 		c.is("WaitFor of what was done when its context ended", true, cache.WaitFor(ctx, "", marks...))
 	}
+	c.is("WaitFor of nothing, and WaitForCacheSync", [2]bool{true, true}, [2]bool{cache.WaitFor(ctx, ""), cache.WaitForCacheSync(ctx.Done())})
 }

@@ -34,6 +34,8 @@ func watchTools(c *check) {
 	}
 	c.comesLater()
 	c.endsUndetailed()
+	c.marksNothing()
+	c.watchesLater()
 	c.watchesStore()
 	c.untilOne()
 	for _, revision := range []string{"", "0"} {
