@@ -1,7 +1,6 @@
 package fakeapiserver
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/informersim/informersim/fakeapiserver/fault"
@@ -23,8 +22,8 @@ func (c *Cluster) OnTrigger(t fault.Trigger, kind fault.Kind, target string, f f
 	if err := t.Validate(); err != nil {
 		return err
 	}
-	if t.Resource != "" && !c.hasResource(t.Resource) {
-		return fmt.Errorf("there is no resource %q", t.Resource)
+	if err := c.mayAim(t.Resource); err != nil {
+		return err
 	}
 	c.triggers = append(c.triggers, &armedTrigger{id: c.nextOrder(), fault: fault.Fault{Kind: kind, Target: target, After: &t}, left: max(t.Count, 1), do: f})
 	return nil

@@ -241,6 +241,17 @@ func (c *Cluster) hasResource(plural string) bool {
 	return false
 }
 
+// mayAim returns an error if a fault or a trigger cannot be aimed at a resource, which has no group there: those of two groups are hit alike.
+func (c *Cluster) mayAim(plural string) error {
+	if plural == "" || c.hasResource(plural) {
+		return nil
+	}
+	if alone, _, grouped := strings.Cut(plural, "."); grouped && c.hasResource(alone) {
+		return fmt.Errorf("there is no resource %q: name it without its group, %q", plural, alone)
+	}
+	return fmt.Errorf("there is no resource %q", plural)
+}
+
 func (c *Cluster) resource(id store.ResourceID) (*store.Resource, error) {
 	r := c.store.Resource(id)
 	if r == nil {

@@ -95,8 +95,8 @@ func (c *Cluster) checkNames(f *fault.Fault) error {
 		plurals = append(plurals, f.After.Resource)
 	}
 	for _, plural := range plurals {
-		if plural != "" && !c.hasResource(plural) {
-			return fmt.Errorf("there is no resource %q", plural)
+		if err := c.mayAim(plural); err != nil {
+			return err
 		}
 	}
 	return nil

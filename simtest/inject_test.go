@@ -155,8 +155,9 @@ func TestCrashAfter(t *testing.T) {
 		}
 	})
 	for want, event := range map[string]fault.Trigger{
-		`env.CrashAfter: there is no event "comit": want one of`: {Event: "comit"},
-		`env.CrashAfter: there is no resource "secret"`:          {Event: fault.TriggerCommit, Resource: "secret"},
+		`env.CrashAfter: there is no event "comit": want one of`:                                            {Event: "comit"},
+		`env.CrashAfter: there is no resource "secret"`:                                                     {Event: fault.TriggerCommit, Resource: "secret"},
+		`env.CrashAfter: there is no resource "deployments.apps": name it without its group, "deployments"`: {Event: fault.TriggerCommit, Resource: "deployments.apps"},
 	} {
 		wantIn(t, failure(t, simtest.Options{Mix: "none"}, func(env *simtest.Env) {
 			env.Go("x", ends)

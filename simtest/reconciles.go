@@ -75,7 +75,7 @@ func outcomeOf(err error) string {
 // printed with a failure. What controller-runtime, from v0.15 on, logs at the beginning and the end of each reconcile also gets into the trace, whatever
 // klog's -v is, as by [Env.Reconciling]; what is sent with the context that the reconcile was given is then told as its, too, whatever goroutine sends it.
 // A number at the end of a controller's name is left out: that is how one makes it another in each run. A controller with a LogConstructor of its own goes by what
-// its loggers are called (WithName), and its object by the last of their values that is the name of one. The logger serves any number of runs, one after the other:
+// its loggers are called (WithName), and its object by the last of their values that is the name of one, or by those called namespace and name. The logger serves any number of runs, one after the other:
 //
 //	func TestMain(m *testing.M) {
 //		ctrl.SetLogger(simtest.Logger())
@@ -215,12 +215,12 @@ func (s *sink) WithCallDepth(depth int) klog.LogSink {
 
 // reconciles reports whether this is a logger of a reconcile in the current run: one of an earlier run belongs to a goroutine that was left behind.
 func (s *sink) reconciles() bool {
-	return s.id != "" && (s.controller != "" || s.called != "" && s.key != "") && s.w != nil && s.w == logged.Load()
+	return s.id != "" && (s.controller != "" || s.called != "" && (s.key != "" || s.name != "")) && s.w != nil && s.w == logged.Load()
 }
 
 // object is the kind of what is reconciled, "" for none, and its key without its resource.
 func (s *sink) object() (kind, name string) {
-	if s.controller == "" || s.name == "" && s.key != "" {
+	if s.key != "" && (s.controller == "" || s.name == "") {
 		return cmp.Or(s.kind, s.key), strings.TrimPrefix(s.named.String(), "/")
 	}
 	return s.kind, strings.TrimPrefix(s.namespace+"/"+s.name, "/")

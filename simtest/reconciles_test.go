@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -105,6 +106,28 @@ func TestReconcilesOfOtherLoggersAreReported(t *testing.T) {
 			}
 			wantIn(t, found.Text, "controllers.Web/0 has reconciled configmaps default/a: no luck")
 		})
+	}
+}
+
+// Where such a logger says only how the object is called, as Kueue's do, there is no kind to tell, and the reconcile is known all the same.
+func TestReconcilesOfLoggersWithoutKindAreKnown(t *testing.T) {
+	found := simtest.Find(t, simtest.Options{Seeds: 1, Properties: simtest.WellBehaved(), Mix: "none", Shrink: -1}, func(env *simtest.Env) {
+		env.Go("p", func(ctx context.Context) error {
+			for n := 0; ctx.Err() == nil; n++ {
+				logger := simtest.Logger().WithName("web-reconciler").WithValues("namespace", "default", "name", "a").WithValues("reconcileID", strconv.Itoa(n))
+				logger.V(5).Info("Reconciling")
+				logger.V(5).Error(errors.New("no luck"), "Reconciler error")
+				select {
+				case <-ctx.Done():
+				case <-time.After(time.Minute):
+				}
+			}
+			return nil
+		})
+		env.Advance(time.Minute)
+	})
+	if found == nil || found.Property != simtest.NoEndlessError || !strings.HasPrefix(found.Message, "web-reconciler still fails to reconcile object default/a: no luck.") {
+		t.Errorf("found %v", found)
 	}
 }
 

@@ -24,11 +24,22 @@ func (b *synctestBubble) drawRate() {
 	b.rate = 1 << 31 >> (b.at(1<<63) % 3 * 2) // one half, one eighth or one in 32
 }
 
-// bubbleYield lets other goroutines of the bubble run, if the seed says so. The runtime's own work is never interrupted, nor is the bubble's
-// first goroutine, in which package testing waits for the run.
+// bubblePatience is how often a goroutine synchronizes, and does not wait, before others have their turns.
+const bubblePatience = 1 << 16
+
+// bubbleYield lets other goroutines of the bubble run, if the seed says so, or if the caller may be one that waits for what another one is about to do by
+// asking again and again. Real time does not end that: whoever has used it up goes on before the others. The runtime's own work is never interrupted,
+// nor is the bubble's first goroutine, in which package testing waits for the run.
 func bubbleYield(gp *g) {
 	b := gp.bubble
-	if b == nil || !b.interleaved || gp != gp.m.curg || gp == b.main || gp == b.root || gp.calm != 0 || gomaxprocs != 1 || !canPreemptM(gp.m) {
+	if b == nil || !b.seeded || gp != gp.m.curg || gp == b.main || gp == b.root || gp.calm != 0 || gomaxprocs != 1 || !canPreemptM(gp.m) {
+		return
+	}
+	if !b.interleaved {
+		if gp.asked++; gp.asked >= bubblePatience {
+			gp.asked = 0
+			goyield()
+		}
 		return
 	}
 	n := b.decide()
@@ -116,7 +127,7 @@ func bubbleHolds(gp *g) bool {
 //
 //go:linkname sync_interleave sync.runtime_interleave
 func sync_interleave(p unsafe.Pointer) {
-	if gp := getg(); gp.bubble != nil && gp.bubble.interleaved && spanOfHeap(uintptr(p)) != nil {
+	if gp := getg(); gp.bubble != nil && gp.bubble.seeded && spanOfHeap(uintptr(p)) != nil {
 		bubbleYield(gp)
 	}
 }
@@ -131,9 +142,12 @@ func (bubble *synctestBubble) raceaddr() unsafe.Pointer {
 	{file: "runtime/runtime2.go", old: "	coroarg *coro // argument during coroutine transfers\n", new: `	calm int32 // it does not give way
 	late bool  // it gave way, and lets all others run first
 	resumes bool // it is the next of its bubble
+	asked uint32 // how often it has synchronized since it waited, in a bubble that is not interleaved
 
 	coroarg *coro // argument during coroutine transfers
 `},
+	{file: "runtime/proc.go", old: "	newg.startpc = fn.fn\n", new: "	newg.startpc = fn.fn\n	newg.asked = 0 // it was another goroutine's\n"},
+	{file: "runtime/proc.go", old: "	mp.waitlock = lock\n	mp.waitunlockf = unlockf\n", new: "	mp.waitlock = lock\n	mp.waitunlockf = unlockf\n	gp.asked = 0\n"},
 	{file: "runtime/proc.go", old: "	// If there's a runnext, it's the next G to run.\n", new: `	if bubbleInterleave && gomaxprocs == 1 {
 		bubblePick(pp)
 	}

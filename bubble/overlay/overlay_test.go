@@ -232,6 +232,23 @@ func TestLocksOfPackages(t *testing.T) {
 	}
 }
 
+// A goroutine that asks again and again for what another one of its bubble is about to do does not keep that one out.
+func TestWhoeverSpinsGivesWay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds the standard library")
+	}
+	tool := toolchain(t)
+	name, err := Write(tool.Root, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := lines(t, built(t, tool, "testdata/spin/main.go", "-overlay", name))
+	want := []string{"a channel that is closed: it has seen it", "a default: it has seen it", "a lock: it has seen it", "PASS"}
+	if !slices.Equal(got, want) {
+		t.Errorf("it prints\n%s\nand not\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
 // When a bubble's next timer is due is known before time passes.
 func TestNextTimer(t *testing.T) {
 	if testing.Short() {
