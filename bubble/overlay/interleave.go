@@ -1,7 +1,8 @@
 package overlay
 
 // interleaving are the edits for a bubble whose goroutines the seed interleaves: at points where they synchronize, some give way, and which
-// of those that can run goes on is drawn. Without them, a goroutine runs until it waits, and there is one order between two steps.
+// of those that can run goes on is drawn. Where they are not, a goroutine runs until it waits, or has
+// synchronized very often without that, and there is one order between two steps.
 //
 // What a process does only once must not decide anything, or the first run of a seed in a process would not be like the second. So nothing
 // gives way in a sync.Once, or at what is a package variable, or at a channel from outside of the bubble.
