@@ -309,8 +309,8 @@ func TestOtherBuildsAreNamed(t *testing.T) {
 		"": asked("in here, build 1", "go1", "x"),
 		"another build of informersim: devel (program x), not devel (program y)": asked("in here, build 1", "go1", "y"),
 		"another client-go: in here, build 1, not in here, build 2":              asked("in here, build 2", "go1", "x"),
-		"another go: go1, not go2":                                               asked("in here, build 1", "go2", "x"),
-		"another go: go1, not unknown":                                           asked("in here, build 1", "", "x"),
+		"another go: go1, not go2":     asked("in here, build 1", "go2", "x"),
+		"another go: go1, not unknown": asked("in here, build 1", "", "x"),
 	} {
 		if got := one.differs(other); got != want {
 			t.Errorf("%q, want %q", got, want)
