@@ -97,6 +97,28 @@ func built(t *testing.T, tool *Toolchain, program string, flags ...string) strin
 	return exe
 }
 
+// overlaid builds a program with the overlay.
+func overlaid(t *testing.T, program string) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it builds the standard library")
+	}
+	tool := toolchain(t)
+	name, err := Write(tool.Root, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return built(t, tool, program, "-overlay", name)
+}
+
+// prints checks what a program prints.
+func prints(t *testing.T, exe string, want []string) {
+	t.Helper()
+	if got := lines(t, exe); !slices.Equal(got, want) {
+		t.Errorf("it prints\n%s\nand not\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
 // lines returns what a program prints.
 func lines(t *testing.T, exe string, args ...string) []string {
 	t.Helper()
@@ -143,15 +165,7 @@ func TestSeedDecides(t *testing.T) {
 // Other seeds have other orders, in which updates between two locks are lost, unlike where goroutines take turns. What else the seed draws is the
 // same, and a bubble rests only when those that have given way are done.
 func TestSeedInterleaves(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it builds the standard library")
-	}
-	tool := toolchain(t)
-	name, err := Write(tool.Root, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	exe := built(t, tool, "testdata/interleave/main.go", "-overlay", name)
+	exe := overlaid(t, "testdata/interleave/main.go")
 	on, again, off := lines(t, exe), lines(t, exe), lines(t, exe, "off")
 	if !slices.Equal(on, again) {
 		t.Errorf("two processes:\n%s\n\n%s", strings.Join(on, "\n"), strings.Join(again, "\n"))
@@ -186,15 +200,7 @@ func TestSeedInterleaves(t *testing.T) {
 
 // However many goroutines can run at once, their order is the seed's, and does not depend on what runs outside of the bubble.
 func TestCrowdsHaveOneOrder(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it builds the standard library")
-	}
-	tool := toolchain(t)
-	name, err := Write(tool.Root, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	exe := built(t, tool, "testdata/crowd/main.go", "-overlay", name)
+	exe := overlaid(t, "testdata/crowd/main.go")
 	for _, args := range [][]string{nil, {"interleaved"}} {
 		for _, line := range lines(t, exe, args...) {
 			if f := strings.Fields(line); len(f) == 2 && f[1] != "1" {
@@ -206,16 +212,7 @@ func TestCrowdsHaveOneOrder(t *testing.T) {
 
 // Goroutines that wait for a lock in a package variable are at rest if the lock is had inside their bubble, and only then.
 func TestLocksOfPackages(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it builds the standard library")
-	}
-	tool := toolchain(t)
-	name, err := Write(tool.Root, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := lines(t, built(t, tool, "testdata/locks/main.go", "-overlay", name))
-	want := []string{
+	prints(t, overlaid(t, "testdata/locks/main.go"), []string{
 		"mutex: 0 after 2s, 1 after 3s",
 		"tried mutex: 0 after 2s",
 		"writer: 0 after 2s, 2 after 2s, 1 after 3s",
@@ -226,42 +223,15 @@ func TestLocksOfPackages(t *testing.T) {
 		"a writer of others: false false",
 		"a reader of others: false",
 		"PASS",
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("it prints\n%s\nand not\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
+	})
 }
 
 // A goroutine that asks again and again for what another one of its bubble is about to do does not keep that one out.
 func TestWhoeverSpinsGivesWay(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it builds the standard library")
-	}
-	tool := toolchain(t)
-	name, err := Write(tool.Root, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := lines(t, built(t, tool, "testdata/spin/main.go", "-overlay", name))
-	want := []string{"a channel that is closed: it has seen it", "a default: it has seen it", "a lock: it has seen it", "PASS"}
-	if !slices.Equal(got, want) {
-		t.Errorf("it prints\n%s\nand not\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
+	prints(t, overlaid(t, "testdata/spin/main.go"), []string{"a channel that is closed: it has seen it", "a default: it has seen it", "a lock: it has seen it", "PASS"})
 }
 
 // When a bubble's next timer is due is known before time passes.
 func TestNextTimer(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it builds the standard library")
-	}
-	tool := toolchain(t)
-	name, err := Write(tool.Root, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := lines(t, built(t, tool, "testdata/next/main.go", "-overlay", name))
-	want := []string{"outside: -1", "none at 0s: -1ns", "asleep at 0s: 3s", "awake at 3s: 2s", "1 fired at 5s: -1ns", "ticking at 5s: 1m0s", "ticked at 1m35s: 30s", "PASS"}
-	if !slices.Equal(got, want) {
-		t.Errorf("it prints\n%s\nand not\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
+	prints(t, overlaid(t, "testdata/next/main.go"), []string{"outside: -1", "none at 0s: -1ns", "asleep at 0s: 3s", "awake at 3s: 2s", "1 fired at 5s: -1ns", "ticking at 5s: 1m0s", "ticked at 1m35s: 30s", "PASS"})
 }
