@@ -185,23 +185,17 @@ func (p *Replayed) writeText(b *strings.Builder, r *Run) {
 	}
 	fmt.Fprintf(b, "  %s.\n", sentence(p.Finding(r)))
 	switch {
+	case p.NotDeterministic != "" && p.Verify == "":
+		fmt.Fprintf(b, "  This is not deterministic: %s.\n", p.NotDeterministic)
 	case p.NotDeterministic != "":
-		fmt.Fprintf(b, "  This is not deterministic: %s.%s\n", p.NotDeterministic, p.verify(" To see it"))
-	case p.Subject != "":
+		fmt.Fprintf(b, "  This is not deterministic: %s. To see it:\n    %s\n", p.NotDeterministic, p.Verify)
+	case p.Verify == "": // it differs since the subject does
 	case p.brokeProperty() && r.Passed():
-		fmt.Fprintf(b, "  If the difference is the fix, good.%s\n", p.verify(" To rule out nondeterminism"))
+		fmt.Fprintf(b, "  If the difference is the fix, good. To rule out nondeterminism:\n    %s\n", p.Verify)
 	default:
-		fmt.Fprintf(b, " %s\n", p.verify(" To rule out nondeterminism"))
+		fmt.Fprintf(b, "  To rule out nondeterminism:\n    %s\n", p.Verify)
 	}
 	b.WriteByte('\n')
-}
-
-// verify ends a line with the command that tells chance from change, if there is one.
-func (p *Replayed) verify(why string) string {
-	if p.Verify == "" {
-		return ""
-	}
-	return why + ":\n    " + p.Verify
 }
 
 // writeStep prints both sides of the step.
