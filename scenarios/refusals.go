@@ -97,29 +97,28 @@ func (r *refusals) note(key string, rv int64, obj, old runtime.Object) {
 	}
 }
 
-// shown follows what an informer is shown.
+// shown follows what informers are shown.
 func (w *World) shown(r *sim.Record) {
-	id := r.Actor
 	switch r.Kind {
 	case fakeapiserver.KindFrame:
-		id, _ = w.kernel.Inner(id)
-	case subjects.KindReplace, subjects.KindRefused:
-	default:
-		return
-	}
-	inf := w.InformerOf(id)
-	if inf == nil || w.refusals[inf.Name()] == nil {
-		return
-	}
-	switch lost := w.refusals[inf.Name()].lost; r.Kind {
-	case fakeapiserver.KindFrame:
+		id, _ := w.kernel.Inner(r.Actor)
 		_, key, _ := strings.Cut(r.Key, " ")
-		delete(lost, key)
+		delete(w.lost(id), key)
 	case subjects.KindReplace:
-		clear(lost)
+		clear(w.lost(r.Actor))
 	case subjects.KindRefused:
-		lost[r.Key] = true
+		if lost := w.lost(r.Actor); lost != nil {
+			lost[r.Key] = true
+		}
 	}
+}
+
+// lost returns the keys of which an informer was last shown what its transform fails for, nil if it fails for nothing.
+func (w *World) lost(id sim.ActorID) map[string]bool {
+	if inf := w.InformerOf(id); inf != nil && w.refusals[inf.Name()] != nil {
+		return w.refusals[inf.Name()].lost
+	}
+	return nil
 }
 
 // excuses reports whether the informer need not have what the Store has under a key: its transform failed for the last change, or no list has
