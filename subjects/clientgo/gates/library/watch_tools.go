@@ -199,15 +199,7 @@ func (c *check) comesLater() {
 
 // passes has a RetryWatcher watch as it is planned, and compares what comes of it. It asks once a second at most.
 func (c *check) passes(from *rewatched, want, asked []string, stops bool) {
-	w, err := watchtools.NewRetryWatcherWithContext(silent, "5", from)
-	c.no("NewRetryWatcherWithContext", err)
-	got, over := []string{}, make(chan struct{})
-	go func() {
-		defer close(over)
-		for e := range w.ResultChan() {
-			got = append(got, event(e))
-		}
-	}()
+	w := c.follow(from)
 	for n := range len(from.opens) - 1 {
 		c.quiesce()
 		pause := 1
@@ -225,22 +217,22 @@ func (c *check) passes(from *rewatched, want, asked []string, stops bool) {
 			if c.IntN(8) == 0 {
 				w.Stop()
 				c.quiesce()
-				c.is("whether a RetryWatcher that is stopped in a pause has ended", [2]bool{true, true}, [2]bool{closed(over), closed(w.Done())})
+				c.is("whether a RetryWatcher that is stopped in a pause has ended", [2]bool{true, true}, w.ended())
 				return
 			}
 			time.Sleep(time.Second)
 		}
 	}
 	c.quiesce()
-	c.is("what a RetryWatcher passes on", fmt.Sprintf("%q", want), fmt.Sprintf("%q", got))
+	c.is("what a RetryWatcher passes on", fmt.Sprintf("%q", want), fmt.Sprintf("%q", w.got))
 	opened, watches := from.seen()
 	c.is("the watches of a RetryWatcher", fmt.Sprintf("%q", asked), fmt.Sprintf("%q", watches))
-	c.is("whether a RetryWatcher has ended before it is stopped", [2]bool{!stops, !stops}, [2]bool{closed(over), closed(w.Done())})
+	c.is("whether a RetryWatcher has ended before it is stopped", [2]bool{!stops, !stops}, w.ended())
 	for range 2 { // as often as somebody likes
 		w.Stop()
 	}
 	c.quiesce()
-	c.is("whether a RetryWatcher that is stopped has ended", [2]bool{true, true}, [2]bool{closed(over), closed(w.Done())})
+	c.is("whether a RetryWatcher that is stopped has ended", [2]bool{true, true}, w.ended())
 	for n, fake := range opened {
 		c.is(fmt.Sprintf("whether watch %d of a RetryWatcher is stopped", n+1), true, fake.IsStopped())
 	}
