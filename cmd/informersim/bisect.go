@@ -86,6 +86,9 @@ func (f *bisectFlags) between() ([]releases.Release, error) {
 		}
 		all = append(all, r)
 	}
+	if guests.IsFolder(f.from) {
+		return nil, errors.New("--from: a working copy can only be the last one, --to")
+	}
 	to, last := f.to, releases.Release{}
 	if guests.IsFolder(to) {
 		var err error
@@ -105,9 +108,6 @@ func (f *bisectFlags) between() ([]releases.Release, error) {
 			continue
 		}
 		at, err := releases.Parse(end.version)
-		if guests.IsFolder(end.version) {
-			err = errors.New("a working copy can only be the last one, --to")
-		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", end.flag, err)
 		}

@@ -3,16 +3,14 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
 
-// workingCopy returns a copy of client-go as it is built in, without what no guest links, and a folder of guests of its own.
+// workingCopy returns a copy of client-go as it is built in, and has guests in a folder of the test's.
 func workingCopy(t *testing.T) string {
 	t.Helper()
 	asked := func(args ...string) string {
@@ -22,29 +20,14 @@ func workingCopy(t *testing.T) string {
 		}
 		return strings.TrimSpace(string(out))
 	}
-	module, gocache := asked("list", "-m", "-f", "{{.Dir}}", "k8s.io/client-go"), asked("env", "GOCACHE")
-	t.Setenv("GOCACHE", gocache) // which would be below the next
+	for _, name := range []string{"GOCACHE", "GOMODCACHE"} { // which would be below the next
+		t.Setenv(name, asked("env", name))
+	}
+	module := asked("list", "-m", "-f", "{{.Dir}}", "k8s.io/client-go")
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("HOME", t.TempDir())
 	folder := t.TempDir()
-	err := fs.WalkDir(os.DirFS(module), ".", func(name string, e fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case e.IsDir() && slices.Contains([]string{"applyconfigurations", "informers", "kubernetes", "listers"}, name):
-			return fs.SkipDir
-		case e.IsDir():
-			return os.MkdirAll(filepath.Join(folder, name), 0o777)
-		case strings.HasSuffix(name, "_test.go"):
-			return nil
-		}
-		data, err := os.ReadFile(filepath.Join(module, name))
-		if err != nil {
-			return err
-		}
-		return os.WriteFile(filepath.Join(folder, name), data, 0o666)
-	})
-	if err != nil {
+	if err := os.CopyFS(folder, os.DirFS(module)); err != nil {
 		t.Fatal(err)
 	}
 	return folder
@@ -67,11 +50,6 @@ func TestWorkingCopyAsSubject(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles client-go")
 	}
-	gomodcache, err := exec.CommandContext(t.Context(), "go", "env", "GOMODCACHE").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("GOMODCACHE", strings.TrimSpace(string(gomodcache)))
 	folder := workingCopy(t)
 	subject := "client-go@" + folder
 	hash := func(got outcome) string {

@@ -33,75 +33,84 @@ func program() string {
 	return "guest"
 }
 
-// find returns the path of the guest with a release, and builds it if there is none.
+// find returns the path of the guest with a release or a working copy, and builds it if there is none.
 func find(ctx context.Context, r releases.Release, stderr io.Writer) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return "", fmt.Errorf("%s needs a folder for what is built once: %w", r.Subject(), err)
 	}
+	b := &builder{ctx: ctx, r: r, folder: filepath.Join(cache, "informersim", "guests")}
+	if r.Folder != "" {
+		return b.findCopy(stderr)
+	}
+	return b.findRelease(stderr)
+}
+
+// findRelease returns the path of the guest with a release. It is built once.
+func (b *builder) findRelease(stderr io.Writer) (string, error) {
 	sum, err := digest()
 	if err != nil {
 		return "", err
 	}
-	cache = filepath.Join(cache, "informersim", "guests")
-	kept := fmt.Sprintf("%s-%s-", r.Version, sum)
-	mod, sums := goMod(r), []byte(nil)
+	kept := fmt.Sprintf("%s-%s-", b.r.Version, sum)
 	if _, err := exec.LookPath("go"); err != nil {
-		if r.Folder != "" {
-			return "", fmt.Errorf("%s has to be built, and there is no go command: install Go from https://go.dev/dl", r.Subject())
-		}
-		there, _ := filepath.Glob(filepath.Join(cache, kept+"*", program()))
+		there, _ := filepath.Glob(filepath.Join(b.folder, kept+"*", program()))
 		there = slices.DeleteFunc(there, func(path string) bool { return strings.Contains(filepath.Dir(path), "-overlay-") != bubble.Seeded() })
 		if len(there) > 0 {
 			return there[len(there)-1], nil
 		}
 		return "", fmt.Errorf("%s has to be built once, and there is no go command: install Go from https://go.dev/dl, or use the built-in client-go %s with --subject client-go",
-			r.Subject(), releases.BuiltIn)
+			b.r.Subject(), releases.BuiltIn)
 	}
-	if r.Folder != "" {
-		kept = "copy-" + digestOf(r.Folder) + "-"
-		if mod, sums, err = copyMod(ctx, r.Folder); err != nil {
-			return "", err
-		}
+	b.mod = goMod(b.r)
+	if err := b.settle(kept); err != nil {
+		return "", err
 	}
-	t, edits, err := toolchain(ctx, mod)
+	path := filepath.Join(b.folder, program())
+	if isProgram(path) {
+		return path, nil
+	}
+	unlock, err := launcher.Lock(b.ctx, filepath.Join(b.folder, "lock"))
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	if isProgram(path) { // another process has built it meanwhile
+		return path, nil
+	}
+	fmt.Fprintf(stderr, "building a guest with client-go %s, which is done once and may take minutes\n", b.r.Version)
+	started := time.Now()
+	if err := b.inSource(func(source string) error { return b.link(source, path) }); err != nil {
+		return "", err
+	}
+	fmt.Fprintf(stderr, "built it in %s: %s\n", time.Since(started).Round(100*time.Millisecond), path)
+	return path, nil
+}
+
+// settle finds the toolchain for the guest's go.mod, and makes the guest's own folder below the one for all of them. Its name begins with kept.
+func (b *builder) settle(kept string) error {
+	t, edits, err := toolchain(b.ctx, b.mod)
 	switch {
-	case ctx.Err() != nil:
-		return "", ctx.Err()
+	case b.ctx.Err() != nil:
+		return b.ctx.Err()
 	case err != nil:
-		return "", fmt.Errorf("building %s: %w", r.Subject(), err)
+		return fmt.Errorf("building %s: %w", b.r.Subject(), err)
 	}
 	kept += t.Version
 	if edits != "" {
 		kept += "-" + strings.TrimSuffix(filepath.Base(edits), ".json")
 	}
-	folder := filepath.Join(cache, kept)
-	path := filepath.Join(folder, program())
-	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-		return path, nil
+	b.toolchain, b.edits, b.folder = t, edits, filepath.Join(b.folder, kept)
+	if err := os.MkdirAll(b.folder, 0o777); err != nil {
+		return fmt.Errorf("building %s: %w", b.r.Subject(), err)
 	}
-	if err := os.MkdirAll(folder, 0o777); err != nil {
-		return "", fmt.Errorf("building %s: %w", r.Subject(), err)
-	}
-	b := &builder{ctx, t, folder, edits, r, mod, sums}
-	if r.Folder != "" {
-		return b.findCopy(stderr)
-	}
-	unlock, err := launcher.Lock(ctx, filepath.Join(folder, "lock"))
-	if err != nil {
-		return "", err
-	}
-	defer unlock()
-	if _, err := os.Stat(path); err == nil { // another process has built it meanwhile
-		return path, nil
-	}
-	fmt.Fprintf(stderr, "building a guest with client-go %s, which is done once and may take minutes\n", r.Version)
-	started := time.Now()
-	if err := b.build(path); err != nil {
-		return "", err
-	}
-	fmt.Fprintf(stderr, "built it in %s: %s\n", time.Since(started).Round(100*time.Millisecond), path)
-	return path, nil
+	return nil
+}
+
+// isProgram reports whether there is a guest at path.
+func isProgram(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // toolchain returns the one that a guest's go.mod asks for, and the overlay of its runtime if this program has it: its guests are to be what it is.
@@ -158,16 +167,11 @@ func goMod(r releases.Release) string {
 type builder struct {
 	ctx       context.Context
 	toolchain *overlay.Toolchain
-	folder    string
+	folder    string // that of all guests, and from settle on its own
 	edits     string // the file for -overlay, "" for none
 	r         releases.Release
 	mod       string // the guest's go.mod
 	sums      []byte // the checksums that are known
-}
-
-// build builds the guest with a release, and puts it at path when it is complete.
-func (b *builder) build(path string) error {
-	return b.inSource(func(source string) error { return b.link(source, path) })
 }
 
 // inSource calls f with a folder of the guest's sources, which is there until f returns. Who calls it holds the lock: what others have left was killed.

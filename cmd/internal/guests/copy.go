@@ -3,8 +3,6 @@ package guests
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"go/version"
@@ -176,8 +174,17 @@ func ask(ctx context.Context, folder string, args ...string) (string, error) {
 // staleAfter is how long the guest with an earlier state of a working copy is kept after its last use: a process may start it anew as long as it runs.
 const staleAfter = 7 * 24 * time.Hour
 
-// findCopy returns the path of the guest with a working copy as it is now, below a folder of its own. It is built if there is none.
+// findCopy returns the path of the guest with a working copy as it is now. It is built if there is none.
 func (b *builder) findCopy(stderr io.Writer) (path string, err error) {
+	if _, err := exec.LookPath("go"); err != nil {
+		return "", fmt.Errorf("%s has to be built, and there is no go command: install Go from https://go.dev/dl", b.r.Subject())
+	}
+	if b.mod, b.sums, err = copyMod(b.ctx, b.r.Folder); err != nil {
+		return "", err
+	}
+	if err := b.settle("copy-" + launcher.Digest(b.r.Folder) + "-"); err != nil {
+		return "", err
+	}
 	unlock, err := launcher.Lock(b.ctx, filepath.Join(b.folder, "lock"))
 	if err != nil {
 		return "", err
@@ -190,8 +197,8 @@ func (b *builder) findCopy(stderr io.Writer) (path string, err error) {
 			if err != nil {
 				return err
 			}
-			path = filepath.Join(b.folder, digestOf(ids), program())
-			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			path = filepath.Join(b.folder, launcher.Digest(ids), program())
+			if isProgram(path) {
 				return nil
 			}
 			if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
@@ -212,9 +219,4 @@ func (b *builder) findCopy(stderr io.Writer) (path string, err error) {
 		}
 	}
 	return path, nil
-}
-
-func digestOf(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:8])
 }

@@ -27,11 +27,11 @@ var unused = []string{"applyconfigurations", "informers", "kubernetes", "listers
 // else take the place of a downloaded file.
 func (b *builder) gatedCopy(source string) error {
 	if b.r.Folder == "" {
-		if _, err := b.run(source, "mod", "download", "k8s.io/client-go"); err != nil {
+		if _, err := b.run(source, "mod", "download", clientGo); err != nil {
 			return err
 		}
 	}
-	module, err := b.run(source, "list", "-mod=mod", "-m", "-f", "{{.Dir}}", "k8s.io/client-go")
+	module, err := b.run(source, "list", "-mod=mod", "-m", "-f", "{{.Dir}}", clientGo)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (b *builder) gatedCopy(source string) error {
 		err = os.WriteFile(filepath.Join(to, "tools", "cache", "informersim_gate.go"), []byte(gate), 0o666)
 	}
 	if err == nil {
-		_, err = b.run(source, "mod", "edit", "-replace=k8s.io/client-go=./client-go")
+		_, err = b.run(source, "mod", "edit", "-replace="+clientGo+"=./client-go")
 	}
 	if err != nil {
 		return fmt.Errorf("building %s: %w", b.r.Subject(), err)

@@ -16,12 +16,12 @@ import (
 // Prefix begins the name of a subject whose client-go is in a guest.
 const Prefix = "client-go@"
 
-// made are the kinds of this process: the guests of all its runs of a release are one process.
-var made struct {
+// made are the kinds of this process, by name: the guests of all its runs of a release are one process.
+var made = struct {
 	sync.Mutex
 	kinds  map[string]subjects.Kind
 	states map[string]string // of working copies, when their guests were built
-}
+}{kinds: map[string]subjects.Kind{}, states: map[string]string{}}
 
 // Kind returns the kind of subject of that name, client-go@v0.31.14, client-go@./client-go or BuiltIn, with its guest built.
 func Kind(ctx context.Context, name string, stderr io.Writer) (subjects.Kind, error) {
@@ -34,7 +34,7 @@ func Kind(ctx context.Context, name string, stderr io.Writer) (subjects.Kind, er
 	}
 	made.Lock()
 	defer made.Unlock()
-	if k, ok := made.kinds[r.Version]; ok {
+	if k, ok := made.kinds[r.Subject()]; ok {
 		return k, nil
 	}
 	path, err := find(ctx, r, stderr)
@@ -42,16 +42,10 @@ func Kind(ctx context.Context, name string, stderr io.Writer) (subjects.Kind, er
 		return subjects.Kind{}, err
 	}
 	if r.Folder != "" {
-		if made.states == nil {
-			made.states = map[string]string{}
-		}
 		made.states[r.Subject()] = state(ctx, r.Folder, path)
 	}
 	k := kind(r.Subject(), r.Queues(), r.Lacks(), &remote.Guest{Path: path, Name: r.Subject()})
-	if made.kinds == nil {
-		made.kinds = map[string]subjects.Kind{}
-	}
-	made.kinds[r.Version] = k
+	made.kinds[r.Subject()] = k
 	return k, nil
 }
 

@@ -123,7 +123,8 @@ func sourceFolder() string {
 	return root
 }
 
-func digest(s string) string {
+// Digest names a folder below the cache after a text, such as a path.
+func Digest(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:8])
 }

@@ -117,7 +117,7 @@ func (f *finder) check(ctx context.Context, path, module string) error {
 // cacheFolder returns the folder to build the server in: one per version, or per working copy.
 func (f *finder) cacheFolder() string {
 	if f.source != "" {
-		return filepath.Join(f.cache, "source-"+digest(f.source))
+		return filepath.Join(f.cache, "source-"+Digest(f.source))
 	}
 	return filepath.Join(f.cache, strings.Map(func(r rune) rune {
 		if r == '/' || r == '\\' || r == ':' {
