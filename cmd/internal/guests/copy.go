@@ -54,6 +54,8 @@ func copyIn(folder string) (releases.Release, error) {
 	case clientGo:
 	case "k8s.io/kubernetes":
 		folder = filepath.Join(folder, "staging", "src", "k8s.io", "client-go")
+	case "":
+		return releases.Release{}, fmt.Errorf("%s names no module: name the folder of client-go's go.mod, or of a clone of Kubernetes", filepath.Join(folder, "go.mod"))
 	default:
 		return releases.Release{}, fmt.Errorf("%s has the module %s, not %s", folder, path, clientGo)
 	}

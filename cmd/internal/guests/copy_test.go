@@ -42,6 +42,7 @@ func TestWorkingCopies(t *testing.T) {
 		staged + "features/known_features.go":    "package features // AtomicFIFO\n",
 		"old/go.mod":                             "module k8s.io/client-go\n",
 		"api/go.mod":                             "module k8s.io/api\n",
+		"empty/go.mod":                           "",
 		"none/readme":                            "",
 	})
 	t.Chdir(root)
@@ -52,6 +53,7 @@ func TestWorkingCopies(t *testing.T) {
 		"./kubernetes": strings.TrimSuffix(staged, "/") + " v0.36", "./" + staged: strings.TrimSuffix(staged, "/") + " v0.36",
 		"./old":     "has less than v0.26 has",
 		"./api":     "has the module k8s.io/api, not k8s.io/client-go",
+		"./empty":   "go.mod names no module: name the folder of client-go's go.mod",
 		"./none":    "go.mod: no such file or directory: name the folder of client-go's go.mod, or of a clone of Kubernetes",
 		"./nowhere": "nowhere: no such file or directory: name the folder",
 	} {
