@@ -22,6 +22,7 @@ import (
 type secretMaker struct {
 	drawn, givesUp bool
 	children       bool // whether it is told of Secrets
+	blind          bool // to the tombstones of those whose deletion its watch has missed
 	protobuf       bool // as clients of built-in kinds in newer releases
 	applies        bool
 }
@@ -38,6 +39,9 @@ func (k secretMaker) run(ctx context.Context, config *rest.Config) error {
 	secrets := queue.factory.Core().V1().Secrets().Informer()
 	if k.children {
 		add := func(obj any) {
+			if _, is := obj.(cache.DeletedFinalStateUnknown); is && k.blind {
+				return
+			}
 			if key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj); err == nil {
 				queue.Add(strings.SplitN(key, "-", 2)[0])
 			}

@@ -27,6 +27,7 @@ const (
 	QuietAfterRestart     = "QuietAfterRestart"
 	NoRevival             = "NoRevival"
 	NoStaleGeneration     = "NoStaleGeneration"
+	NoLostDeletion        = "NoLostDeletion"
 )
 
 // wellBehaved are the ready-made properties, with what they say.
@@ -50,6 +51,7 @@ var wellBehaved = []Property{
 	{Name: QuietAfterRestart, Statement: "when all is done, a controller that is restarted finds nothing to do"},
 	{Name: NoRevival, Statement: "no apply brings back, unseen, an object that somebody else has deleted"},
 	{Name: NoStaleGeneration, Statement: "a status says in the end that the current generation was observed, if it has done so when the object was alike"},
+	{Name: NoLostDeletion, Statement: "what a controller makes again when its watch tells of a deletion, it makes again when a list does"},
 }
 
 // Exception is what a property of WellBehaved does not judge: what a client does, what is done to an object, or, with both, the one to the other.
@@ -107,6 +109,8 @@ type Exception struct {
 //	                       its sender does not want it: deleted once more, it is not made again, not even when the controller starts anew
 //	NoStaleGeneration      status.observedGeneration, or that of a condition such as Ready, stays behind the generation, although the controller has once brought it
 //	                       there when the object was alike, and so was what its status says of it; or it does so of two objects, and has never brought it there
+//	NoLostDeletion         what a controller had made and somebody deletes is made again if a watch tells of that, and not if a list does, until the run has
+//	                       its informers list anew: its handler drops a cache.DeletedFinalStateUnknown
 //
 // When the body has returned, the run goes on for them: the faults stop, 20 minutes of virtual time pass, as long as any of client-go's
 // backoffs lasts, and for 10 more the controllers are watched. The body's own checks and properties no longer are asked then. So the runs of a seed
@@ -124,7 +128,8 @@ type Exception struct {
 // fail for 10 s. If that is still undone after 2 minutes, the informers list anew once more 20 minutes later. The same is done with creates: of each client, the last
 // objects of up to three resources that it has created, or made by an apply, are deleted while its creates of the resource fail; and with finalizers: up to three objects that have one of the
 // client's are deleted while its writes of them fail. In half of the seeds, eight in a row, it is one object in all that writes fail of, another one each seed, since who tries one write again
-// often makes good another that it has given up. The other properties judge before that; NoForgottenChange,
+// often makes good another that it has given up. For NoLostDeletion, these created objects are deleted without any failure, first while the watches are open, and what is made again then once more, just after
+// the watches of its resource have ended with 410 Expired. The other properties judge before that; NoForgottenChange,
 // after the informers have listed anew once more, if what a controller has written since they did is a number, which may be another one each time.
 //
 // For QuietAfterRestart, all processes are restarted before that, when the 10 minutes are over, and 90 s pass; if somebody writes something then, they are restarted once more, since

@@ -96,10 +96,10 @@ func (b *wellBehaved) object(p probed) metav1.Object {
 }
 
 // outageOfCreates deletes what controllers have made while what would make it again fails, for the property NoAbandonedWrite.
-func (b *wellBehaved) outageOfCreates() {
+func (b *wellBehaved) outageOfCreates(made []making) {
 	had := map[making]int{}
-	outages(b, b.deletable(), func(x making) {
-		had[x] = b.like(x)
+	outages(b, made, func(x making) {
+		had[x] = len(b.like(x))
 		kind, f := x.probed, b.lasting()
 		if f.Verb = "create"; x.applied {
 			f.Verb = "patch"
@@ -108,26 +108,26 @@ func (b *wellBehaved) outageOfCreates() {
 		}
 		b.failing([]probed{kind}, f)
 		b.removeSoon(x.path+"/"+x.name, x.uid)
-	}, func(x making) bool { return b.like(x) < had[x] })
+	}, func(x making) bool { return len(b.like(x)) < had[x] })
 }
 
-// like returns how many objects there are of a name, or of its drawn beginning with the same owner.
-func (b *wellBehaved) like(x making) (n int) {
+// like returns the objects of a name, or of its drawn beginning with the same owner.
+func (b *wellBehaved) like(x making) (all []metav1.Object) {
 	if x.drawn == "" {
-		if b.object(x.probed) != nil {
-			n++
+		if m := b.object(x.probed); m != nil {
+			all = append(all, m)
 		}
-		return n
+		return all
 	}
 	for id := range b.resources(x.resource) {
 		b.w.cluster.Store().Newest(id, x.namespace, func(_ string, obj runtime.Object) bool {
 			if m, is := obj.(metav1.Object); is && m.GetGenerateName() == x.drawn && ownerOf(m) == x.owner {
-				n++
+				all = append(all, m)
 			}
 			return true
 		})
 	}
-	return n
+	return all
 }
 
 // removeSoon deletes an object once writes fail, as somebody would who has not heard of the controller.

@@ -248,10 +248,17 @@ func (b *wellBehaved) probe() {
 			b.w.goOn(probeTime)
 		}
 	}
-	if b.asked(wellbehaved.NameAbandoned) {
+	abandoned := b.asked(wellbehaved.NameAbandoned)
+	if abandoned {
 		b.outage(undos)
-		b.outageOfCreates()
+	}
+	made := b.deletable()
+	if abandoned {
+		b.outageOfCreates(made)
 		b.outageOfFinalizers()
+	}
+	if b.asked(wellbehaved.NameDeletion) {
+		b.missDeletions(made)
 	}
 	b.deleteRevived()
 }

@@ -209,7 +209,7 @@ func (b *wellBehaved) watch() {
 }
 
 // goingOn are the properties for which controllers are probed, when all others have judged.
-var goingOn = []string{wellbehaved.NameBackoff, wellbehaved.NameAbandoned, wellbehaved.NameRevival}
+var goingOn = []string{wellbehaved.NameBackoff, wellbehaved.NameAbandoned, wellbehaved.NameDeletion, wellbehaved.NameRevival}
 
 // conclude has the ready-made properties judge, but for some, which go on.
 func (b *wellBehaved) conclude(but ...string) {

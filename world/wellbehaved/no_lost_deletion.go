@@ -1,0 +1,138 @@
+package wellbehaved
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/scenarios/property"
+	"github.com/informersim/informersim/sim"
+)
+
+// NameDeletion is the name of the property for which what controllers have made is deleted while their watches of it have ended.
+const NameDeletion = "NoLostDeletion"
+
+// noLostDeletion checks that a controller that makes an object again when its watch tells that somebody has deleted it does so, too, when it learns of that from a list. Informers hand their
+// handlers a cache.DeletedFinalStateUnknown then, in place of the object. That it still wants the object is shown when its informers list anew, long after.
+func noLostDeletion(o *Options) property.Property {
+	return property.Property{
+		Name:      NameDeletion,
+		Statement: "what a controller makes again when its watch tells of a deletion, it makes again when a list does",
+		Kinds:     slices.Concat(following, []sim.Kind{fakeapiserver.KindResponse, fakeapiserver.KindWatchClosed, fakeapiserver.KindCommit, o.Restarts}),
+		New: func() property.Checker {
+			d := &deletions{gazette: newGazette(), o: o, gone: map[string]*removal{}, answers: map[sentAs]answer{}, told: map[sim.ActorID]reports.Evidence{}}
+			return property.Checker{Record: d.record}
+		},
+	}
+}
+
+type (
+	// removal is a deletion that no controller has answered by making the object again.
+	removal struct {
+		reports.Evidence
+		watched map[sim.ActorID]bool // whose watch has told of it
+	}
+	// answer is what a controller did when its watch told of a deletion.
+	answer struct{ gone, sent reports.Evidence }
+)
+
+// deletions follows the objects that somebody deletes while controllers are probed.
+type deletions struct {
+	gazette
+	o       *Options
+	gone    map[string]*removal // by key
+	answers map[sentAs]answer
+	told    map[sim.ActorID]reports.Evidence // the last that a client was told since its informers list anew
+}
+
+func (d *deletions) record(w property.World, r *sim.Record) *reports.Violation {
+	d.gazette.record(w, r, d.o.Restarts)
+	if !d.o.Probing() {
+		return nil
+	}
+	again := d.o.ListsAnew()
+	if !again {
+		clear(d.told)
+	}
+	switch r.Kind {
+	case fakeapiserver.KindRequest:
+		if q := d.o.Sent(r.Actor, r.N); q != nil && !again && d.o.Role(r.Actor) == Controller {
+			d.sent(w, r, q)
+		}
+	case fakeapiserver.KindPage, fakeapiserver.KindFrame:
+		if x := d.gone[r.Key]; x != nil && r.Detail == "DELETED" && r.RV >= d.of[r.Key].rv {
+			x.watched[r.Actor] = true
+		}
+		if again && r.Detail != "BOOKMARK" { // of which no handler is told
+			d.told[r.Actor] = reports.Because(r, "%s, whose watches the run has ended, is told anew of what there is", clientName(w, r.Actor))
+		}
+	case fakeapiserver.KindCommit:
+		return d.committed(r, d.o.writeOf(w), again)
+	case d.o.Restarts:
+		if client, ok := clientOf(w, r); ok { // what it makes now, it makes since it begins
+			clear(d.gone)
+			maps.DeleteFunc(d.answers, func(id sentAs, _ answer) bool { return id.client == client })
+		}
+	}
+	return nil
+}
+
+// sent notes that a controller makes something: in answer to the deletions that it may know of.
+func (d *deletions) sent(w property.World, r *sim.Record, q *Request) {
+	id := sentAsOf(r.Actor, q)
+	for _, key := range slices.Sorted(maps.Keys(d.gone)) {
+		x := d.gone[key]
+		if !id.remakes(key) {
+			continue
+		}
+		if x.watched[r.Actor] && r.At <= x.At+reaction {
+			d.answers[id] = answer{x.Evidence, reports.Because(r, "%s, whose watch has told of that, sends %s %s", clientName(w, r.Actor), q.Method, q.Path)}
+		}
+		delete(d.gone, key)
+	}
+}
+
+// remakes reports whether a request may make an object of a key anew: a create, or an apply, which makes what is not there.
+func (id *sentAs) remakes(key string) bool {
+	return id.makes(key) || id.method == http.MethodPatch && names(id.path, key)
+}
+
+func (d *deletions) committed(r *sim.Record, x write, again bool) *reports.Violation {
+	if r.Detail == "DELETED" && x.role == Outside && !again {
+		d.put(r)
+		d.gone[strings.Clone(r.Key)] = &removal{reports.Because(r, "somebody deletes %s (RV %d)", r.Key, r.RV), map[sim.ActorID]bool{}}
+		return nil
+	}
+	if r.Detail != "ADDED" || !again || x.role != Controller || x.request == nil || d.o.excepted(NameDeletion, x.name, r.Key) {
+		return nil
+	}
+	id := sentAsOf(x.client, x.request)
+	did, knows := d.answers[id]
+	told, is := d.told[x.client]
+	if !knows || !is || x.request.At < told.At || x.request.At > told.At+prompt {
+		return nil
+	}
+	for _, key := range slices.Sorted(maps.Keys(d.gone)) {
+		gone := d.gone[key]
+		learned, is := d.of[key].told[x.client]
+		if !id.remakes(key) || !is || gone.watched[x.client] || learned.At >= told.At {
+			continue
+		}
+		return &reports.Violation{
+			Key: strings.Clone(r.Key),
+			Message: fmt.Sprintf(
+				"%s creates %s only when its informers have listed anew, since the run has ended their watches: %s had been deleted %v before, while no watch of its was open, so that a list told of that. When its watch tells of a deletion, %s sends %s %s at once. Where a list tells, handlers are handed a cache.DeletedFinalStateUnknown, not the object: cache.DeletionHandlingMetaNamespaceKeyFunc takes both",
+				x.name, r.Key, key, span(x.request.At-gone.At), x.name, x.request.Method, x.request.Path),
+			Because: []reports.Evidence{
+				did.gone, did.sent, gone.Evidence, learned, told,
+				{Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s sends %s %s", x.name, x.request.Method, x.request.Path)},
+				reports.Because(r, "%s is %s (RV %d)", r.Key, r.Detail, r.RV),
+			},
+		}
+	}
+	return nil
+}
