@@ -32,6 +32,21 @@ func TestRunSaysWhatItDid(t *testing.T) {
 	}
 }
 
+// The faults that the ready-made properties inject after the body are none of the mix: who asks for no faults reads of none.
+func TestRunCountsNoFaultsOfProperties(t *testing.T) {
+	r := &recorder{name: t.Name()}
+	try(r, simtest.Options{Seeds: 2, Mix: "none", Properties: simtest.WellBehaved()}, func(env *simtest.Env) {
+		env.Go("keeps", func(ctx context.Context) error {
+			return secretMaker{children: true}.run(ctx, env.RESTConfig("keeps"))
+		})
+		env.Create(configMap("a", ""))
+		env.Advance(time.Minute)
+	})
+	if len(r.logs) == 0 || !strings.HasPrefix(r.logs[0], "simtest: 2 seeds, no faults, 2m of virtual time and ") || r.failed {
+		t.Errorf("failed: %v; the log is\n%s", r.failed, strings.Join(r.logs, "\n"))
+	}
+}
+
 // A failure is preceded by what was done before it, and a condition that never held by what was done.
 func TestFailuresSayWhatPassed(t *testing.T) {
 	r := &recorder{name: t.Name()}

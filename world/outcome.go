@@ -23,12 +23,13 @@ type outcome struct {
 	steps      uint64
 	faults     uint64
 	sometimes  map[string]bool
-	aimed      map[string]bool   // of clients that faults are aimed at, whether they made a request
-	clients    []string          // those that made requests, if one of aimed did not
-	restarted  bool              // processes were restarted at the end, for a ready-made property
-	idle       bool              // no client has made a request, but for the workload's
-	exited     map[string]string // then, by process, the error that its function returned last
-	waiting    []string          // where goroutines of the program's own waited when the body had failed
+	aimed      map[string]bool      // of clients that faults are aimed at, whether they made a request
+	clients    []string             // those that made requests, if one of aimed did not
+	struck     []reports.FaultCount // of which none is a ready-made property's own
+	restarted  bool                 // processes were restarted at the end, for a ready-made property
+	idle       bool                 // no client has made a request, but for the workload's
+	exited     map[string]string    // then, by process, the error that its function returned last
+	waiting    []string             // where goroutines of the program's own waited when the body had failed
 	log        *log
 	unended    error // what kept goroutines from ending after the run
 	trips      uint64
@@ -72,6 +73,10 @@ func (w *world) finish(res *outcome) {
 	}
 	res.waiting = w.remote.waiting
 	res.streamed = w.streamed && w.config.watchList
+	res.struck = w.run.Faults
+	if b := w.behaved; b != nil && b.after {
+		res.struck = b.struck
+	}
 	res.restarted = w.behaved != nil && w.behaved.restarted > 0
 	res.own, res.inForce, res.notRunning = w.own(), w.inForce(), w.notRunning()
 	res.escaped, res.trips, res.queries = w.body.escaped, w.remote.trips, w.remote.queries
@@ -85,7 +90,7 @@ func (o *outcome) failed() bool { return o.violation != nil || o.err != nil || o
 // passed is what the summary of all seeds needs of one.
 func (o *outcome) passed() *wire.Passed {
 	p := &wire.Passed{Virtual: o.run.Virtual - o.run.Converging, Calm: o.run.Converging, Faults: map[string]int{}, Sometimes: o.sometimes, Aimed: o.aimed, Clients: o.clients, Reconciles: o.run.Reconciles, Restarted: o.restarted, Idle: o.idle, Exited: o.exited}
-	for _, f := range o.run.Faults {
+	for _, f := range o.struck {
 		p.Faults[f.Name] += f.Count
 	}
 	return p

@@ -16,6 +16,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/controllers/names"
 	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/fakeapiserver/store"
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/world/wellbehaved"
@@ -40,6 +41,7 @@ type wellBehaved struct {
 	answered []sentBy             // in the current step
 	calm     time.Duration        // when the body had ended and the faults stopped
 	after    bool                 // that has come
+	struck   []reports.FaultCount // until then
 	errors   []wellbehaved.Logged // that were logged from then on
 	watched  time.Duration
 	watching bool
@@ -192,7 +194,7 @@ func (b *wellBehaved) watch() {
 	w.remote.checks = false // the test's own checks were for what its body did
 	w.remote.silent = true
 	w.stopFaults()
-	b.calm, b.after = w.kernel.Elapsed(), true
+	b.calm, b.after, b.struck = w.kernel.Elapsed(), true, slices.Clone(w.run.Faults)
 	w.goOn(restTime)
 	b.watched, b.watching = w.kernel.Elapsed(), true
 	b.stir()

@@ -162,7 +162,7 @@ type Result struct {
 type Passed struct {
 	Virtual    time.Duration   // while there could be faults
 	Calm       time.Duration   `json:",omitempty"` // after they had stopped
-	Faults     map[string]int  `json:",omitempty"` // by kind
+	Faults     map[string]int  `json:",omitempty"` // by kind, without those of the ready-made properties after the body
 	Sometimes  map[string]bool `json:",omitempty"` // of each condition of env.Sometimes, whether it held
 	Aimed      map[string]bool `json:",omitempty"` // of each client that a fault or a trigger was aimed at, whether it made a request
 	Clients    []string        `json:",omitempty"` // those that made requests, but for the workload's, if one of Aimed did not
