@@ -12,12 +12,16 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
 
 	"github.com/informersim/informersim/simtest"
 )
 
 // labeler is a controller that labels ConfigMaps by a work queue: whenever it looks, or only those that are not. It may leave out Forget.
-type labeler struct{ forgets, compares bool }
+type labeler struct {
+	forgets, compares bool
+	least, most       time.Duration // of its delays; those of client-go's queues if 0
+}
 
 func (l labeler) run(ctx context.Context, config *rest.Config) error {
 	queue, shutDown, err := newMapQueue(ctx, config, false)
@@ -25,6 +29,10 @@ func (l labeler) run(ctx context.Context, config *rest.Config) error {
 		return err
 	}
 	defer shutDown()
+	limiter := workqueue.DefaultControllerRateLimiter()
+	if l.least > 0 {
+		limiter = workqueue.NewItemExponentialFailureRateLimiter(l.least, l.most)
+	}
 	for {
 		key, down := queue.Get()
 		if down {
@@ -36,7 +44,7 @@ func (l labeler) run(ctx context.Context, config *rest.Config) error {
 		}
 		if obj, exists, err := queue.maps.GetIndexer().GetByKey(fmt.Sprint(key)); err == nil && l.compares && (!exists || obj.(*corev1.ConfigMap).Labels["seen"] != "") {
 			if l.forgets {
-				queue.Forget(key)
+				limiter.Forget(key)
 			}
 			queue.Done(key)
 			continue
@@ -44,9 +52,9 @@ func (l labeler) run(ctx context.Context, config *rest.Config) error {
 		_, err = queue.client.CoreV1().ConfigMaps(namespace).Patch(ctx, name, types.MergePatchType, []byte(`{"metadata":{"labels":{"seen":"yes"}}}`), metav1.PatchOptions{})
 		switch {
 		case err != nil && !apierrors.IsNotFound(err):
-			queue.AddRateLimited(key)
+			queue.AddAfter(key, limiter.When(key))
 		case l.forgets:
-			queue.Forget(key)
+			limiter.Forget(key)
 		}
 		queue.Done(key)
 	}
@@ -76,13 +84,13 @@ func TestRateLimiterThatNeverForgets(t *testing.T) {
 			})
 		}
 	}
-	for _, compares := range []bool{false, true} {
+	for _, l := range []labeler{{}, {compares: true}, {compares: true, least: time.Second, most: time.Minute}, {least: 2 * time.Second, most: time.Hour}} {
 		right := o
 		right.Seeds = seeds(o.Seeds)
-		simtest.Run(t, right, body(labeler{true, compares}))
-		found := simtest.Find(t, o, body(labeler{false, compares}))
+		simtest.Run(t, right, body(labeler{true, l.compares, l.least, l.most}))
+		found := simtest.Find(t, o, body(l))
 		if found == nil || found.Property != simtest.NoGrowingBackoff {
-			t.Fatalf("it compares: %v: found %v", compares, found)
+			t.Fatalf("%+v: found %v", l, found)
 		}
 		wantIn(t, found.Text, "labels puts off PATCH /api/v1/namespaces/default/configmaps/", "has to tell it of a success (Forget)", "labels sends it again, after ", "because")
 		t.Logf("seed %d: %s", found.Seed, found.Message)
@@ -91,8 +99,8 @@ func TestRateLimiterThatNeverForgets(t *testing.T) {
 		}
 		but := o
 		but.Properties = simtest.WellBehaved(simtest.Exception{Property: simtest.NoGrowingBackoff, Client: "labels", Why: "to see whether another one is broken"})
-		if found := simtest.Find(t, but, body(labeler{false, compares})); found != nil {
-			t.Errorf("it compares: %v: another one is broken, too: %v", compares, found)
+		if found := simtest.Find(t, but, body(l)); found != nil {
+			t.Errorf("%+v: another one is broken, too: %v", l, found)
 		}
 	}
 }

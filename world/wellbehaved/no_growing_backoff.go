@@ -29,8 +29,18 @@ const (
 	mostGrowth  = 8
 )
 
-// noGrowingBackoff checks that a controller which has succeeded forgets how often it has failed. What is judged is the delay before the attempt that
-// succeeds, of one and the same request.
+// A limiter whose delays begin with a second, or end with a minute, does not come to five rounds. It shows by several delays in a row, of retries that fail and of such that succeed, each by the same
+// factor longer than the last one: whoever has forgotten begins anew after each success.
+const (
+	progression    = 6
+	leastFactor    = 1.4
+	mostFactor     = 4
+	sameFactor     = 1.2 // by what one may be another
+	leastSuccesses = 2   // between the first retry and the last
+)
+
+// noGrowingBackoff checks that a controller which has succeeded forgets how often it has failed. What is judged are the delays before attempts of one and the same request: of those that succeed,
+// and of several in a row.
 func noGrowingBackoff(o *Options) property.Property {
 	return property.Property{
 		Name:      NameBackoff,
@@ -81,52 +91,107 @@ type attempts struct {
 	key    string
 	failed moment // the last one, if it has failed
 	down   bool
-	last   round // between the last failure and what followed it
+	last   retry // the attempt that followed the last failure
 
-	rounds []round
+	rounds []retry // those that succeeded
+	row    []retry // by the same factor later each time
 }
 
-// round is a request that failed, and succeeded after a delay.
-type round struct {
+// retry is an attempt, with the failure that it follows.
+type retry struct {
 	failed, again moment
 	delay         time.Duration
+	succeeds      bool
 }
 
 // again notes that the request is sent.
 func (a *attempts) again(r *sim.Record) {
-	a.last = round{}
+	a.last = retry{}
 	if a.down {
-		a.last = round{failed: a.failed, again: momentOf(r), delay: r.At - a.failed.at}
+		a.last = retry{failed: a.failed, again: momentOf(r), delay: r.At - a.failed.at}
 	}
 }
 
-// answered notes an answer, and reports whether the delays have grown from each round to the next.
+// answered notes an answer, and reports whether the delays have grown although attempts have succeeded.
 func (a *attempts) answered(r *sim.Record) bool {
 	if a.down = !strings.HasPrefix(r.Detail, "2"); a.down {
 		a.failed = momentOf(r)
+	}
+	x := a.last
+	a.last = retry{}
+	if x.failed == (moment{}) {
 		return false
 	}
-	if a.last.delay == 0 {
-		return false // it had not failed, or something else made the controller look again
+	if x.delay == 0 { // something else made the controller look again
+		a.row = nil
+		return false
+	}
+	x.succeeds = !a.down
+	if !a.continues(x) {
+		a.row = nil
+	}
+	if a.row = append(a.row, x); a.down {
+		return false
 	}
 	if n := len(a.rounds); n > 0 {
-		by := float64(a.last.delay) / float64(a.rounds[n-1].delay)
-		if by < leastGrowth || by > mostGrowth {
+		if by := a.rounds[n-1].growth(x); by < leastGrowth || by > mostGrowth {
 			a.rounds = nil
 		}
 	}
-	a.rounds = append(a.rounds, a.last)
-	a.last = round{}
-	return len(a.rounds) == ProbeRounds
+	a.rounds = append(a.rounds, x)
+	return len(a.rounds) == ProbeRounds || a.progresses()
+}
+
+// growth is by what factor the delay of the next retry is longer.
+func (x retry) growth(next retry) float64 { return float64(next.delay) / float64(x.delay) }
+
+// continues reports whether a retry comes later by the same factor as those in a row before it.
+func (a *attempts) continues(x retry) bool {
+	n := len(a.row)
+	if n == 0 {
+		return false
+	}
+	by := a.row[n-1].growth(x)
+	if by < leastFactor || by > mostFactor {
+		return false
+	}
+	if n == 1 {
+		return true
+	}
+	as := by / a.row[0].growth(a.row[1])
+	return as < sameFactor && as > 1/sameFactor
+}
+
+// progresses reports whether the retries in a row are many, with enough successes between them.
+func (a *attempts) progresses() bool {
+	n := len(a.row)
+	if n < progression {
+		return false
+	}
+	successes := 0
+	for _, x := range a.row[:n-1] {
+		if x.succeeds {
+			successes++
+		}
+	}
+	return successes >= leastSuccesses
 }
 
 func (a *attempts) violation(client string, q *Request) *reports.Violation {
+	all := a.rounds
+	if len(all) < ProbeRounds {
+		all = a.row
+	}
 	var delays []string
 	var because []reports.Evidence
-	for _, x := range a.rounds {
+	for _, x := range all {
+		end := "and it succeeds"
+		if !x.succeeds {
+			end = "and it fails once more"
+		}
 		delays = append(delays, span(x.delay).String())
 		because = append(because, reports.Evidence{Step: x.failed.step, At: x.failed.at, Text: "it fails"},
-			reports.Evidence{Step: x.again.step, At: x.again.at, Text: fmt.Sprintf("%s sends it again, after %s, and it succeeds", client, span(x.delay))})
+			reports.Evidence{Step: x.again.step, At: x.again.at, Text: fmt.Sprintf("%s sends it again, after %s, %s", client, span(x.delay), end)})
 	}
 	return &reports.Violation{Key: a.key, Because: because, Message: fmt.Sprintf(
 		"%s puts off %s %s ever longer: by %s after a failure, although it has succeeded in between. Whoever tells a rate limiter of a failure (AddRateLimited) has to tell it of a success (Forget)",
