@@ -14,6 +14,7 @@ import (
 	metaac "k8s.io/client-go/applyconfigurations/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
 
 	"github.com/informersim/informersim/simtest"
 )
@@ -25,7 +26,15 @@ type secretMaker struct {
 	blind          bool // to the tombstones of those whose deletion its watch has missed
 	protobuf       bool // as clients of built-in kinds in newer releases
 	applies        bool
+	remembers      bool // each failure, whatever succeeds afterwards
 }
+
+// unforgetting is a work queue whose rate limiter is never told of a success.
+type unforgetting struct {
+	workqueue.RateLimitingInterface
+}
+
+func (unforgetting) Forget(any) {}
 
 func (k secretMaker) run(ctx context.Context, config *rest.Config) error {
 	if k.protobuf {
@@ -53,7 +62,11 @@ func (k secretMaker) run(ctx context.Context, config *rest.Config) error {
 	queue.factory.Start(ctx.Done())
 	queue.factory.WaitForCacheSync(ctx.Done())
 	made := map[string]bool{} // what the cache need not know yet
-	work(queue, func(key string) error {
+	var keys workqueue.RateLimitingInterface = queue
+	if k.remembers {
+		keys = unforgetting{queue}
+	}
+	work(keys, func(key string) error {
 		obj, exists, err := queue.maps.GetIndexer().GetByKey(key)
 		if err != nil || !exists {
 			return err

@@ -3,6 +3,7 @@ package simtest_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -101,6 +102,30 @@ func TestRateLimiterThatNeverForgets(t *testing.T) {
 		but.Properties = simtest.WellBehaved(simtest.Exception{Property: simtest.NoGrowingBackoff, Client: "labels", Why: "to see whether another one is broken"})
 		if found := simtest.Find(t, but, body(l)); found != nil {
 			t.Errorf("%+v: another one is broken, too: %v", l, found)
+		}
+	}
+}
+
+// Who writes by creates only makes again what a run deletes, while its creates fail.
+func TestRateLimiterOfCreatesThatNeverForgets(t *testing.T) {
+	only := slices.DeleteFunc(simtest.WellBehaved(), func(p simtest.Property) bool { return p.Name != simtest.NoGrowingBackoff })
+	body := func(k secretMaker) func(*simtest.Env) {
+		return func(env *simtest.Env) {
+			env.Go("keeps", func(ctx context.Context) error { return k.run(ctx, env.RESTConfig("keeps")) })
+			env.Create(configMap("a", ""), configMap("b", ""))
+			env.Advance(time.Minute)
+		}
+	}
+	for _, ready := range [][]simtest.Property{only, simtest.WellBehaved()} {
+		for _, k := range []secretMaker{{children: true}, {children: true, drawn: true}, {children: true, applies: true}} {
+			simtest.Run(t, simtest.Options{Seeds: seeds(6), Properties: ready}, body(k))
+			k.remembers = true
+			found := simtest.Find(t, simtest.Options{Seeds: 6, Properties: ready}, body(k))
+			if found == nil || found.Property != simtest.NoGrowingBackoff {
+				t.Fatalf("%+v: found %v", k, found)
+			}
+			wantIn(t, found.Text, "keeps puts off P", "/api/v1/namespaces/default/secrets", "has to tell it of a success (Forget)", "and it fails once more", "and it succeeds")
+			t.Logf("seed %d: %s", found.Seed, found.Message)
 		}
 	}
 }

@@ -81,7 +81,7 @@ type Exception struct {
 //	                       run has the controller's informers list anew
 //	NoOrphan               a child is made for an owner of whose end its maker has known for a minute; with Options.GarbageCollection,
 //	                       also a child that is left without its owner
-//	NoGrowingBackoff       an update that fails is repeated later each time, although it has succeeded in between: a rate limiter is told of
+//	NoGrowingBackoff       an update or a create that fails is repeated later each time, although it has succeeded in between: a rate limiter is told of
 //	                       failures (AddRateLimited), and never of a success (Forget)
 //	NoLostUpdate           an update without a resourceVersion sets a field back to what it was before somebody else's change, of which its sender
 //	                       has not been told, and the sender has never written that field itself; or a patch replaces a list, and with it what
@@ -128,8 +128,8 @@ type Exception struct {
 // fail for 10 s. If that is still undone after 2 minutes, the informers list anew once more 20 minutes later. The same is done with creates: of each client, the last
 // objects of up to three resources that it has created, or made by an apply, are deleted while its creates of the resource fail; and with finalizers: up to three objects that have one of the
 // client's are deleted while its writes of them fail. In half of the seeds, eight in a row, it is one object in all that writes fail of, another one each seed, since who tries one write again
-// often makes good another that it has given up. For NoLostDeletion, these created objects are deleted without any failure, first while the watches are open, and what is made again then once more, just after
-// the watches of its resource have ended with 410 Expired. The other properties judge before that; NoForgottenChange,
+// often makes good another that it has given up. For NoGrowingBackoff, what was created is deleted three times more, and the first two attempts to make one again fail each time; for NoLostDeletion, once more,
+// just after the watches of the resource have ended with 410 Expired. The other properties judge before that; NoForgottenChange,
 // after the informers have listed anew once more, if what a controller has written since they did is a number, which may be another one each time.
 //
 // For QuietAfterRestart, all processes are restarted before that, when the 10 minutes are over, and 90 s pass; if somebody writes something then, they are restarted once more, since

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/fakeapiserver/rest"
 	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/sim"
@@ -100,15 +101,20 @@ func (b *wellBehaved) outageOfCreates(made []making) {
 	had := map[making]int{}
 	outages(b, made, func(x making) {
 		had[x] = len(b.like(x))
-		kind, f := x.probed, b.lasting()
-		if f.Verb = "create"; x.applied {
-			f.Verb = "patch"
-		} else {
-			kind.name = ""
-		}
-		b.failing([]probed{kind}, f)
+		b.failCreates(x, b.lasting())
 		b.removeSoon(x.path+"/"+x.name, x.uid)
 	}, func(x making) bool { return len(b.like(x)) < had[x] })
+}
+
+// failCreates has what would make an object again fail.
+func (b *wellBehaved) failCreates(x making, f fault.Fault) {
+	kind := x.probed
+	if f.Verb = "create"; x.applied {
+		f.Verb = "patch"
+	} else {
+		kind.name = ""
+	}
+	b.failing([]probed{kind}, f)
 }
 
 // like returns the objects of a name, or of its drawn beginning with the same owner.

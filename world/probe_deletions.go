@@ -7,42 +7,56 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/informersim/informersim/fakeapiserver/fault"
+	"github.com/informersim/informersim/world/wellbehaved"
 )
 
-// missDeletions deletes what controllers have made: first while they watch, and what they make again once more while the watches of its resource have ended, so that a list tells of that, for the
-// property NoLostDeletion.
-func (b *wellBehaved) missDeletions(made []making) {
+// deletions deletes what controllers have made, again and again: some times the first attempts to make it again fail, for the property NoGrowingBackoff, and at last the watches of its resource have
+// just ended, so that a list tells of it, for NoLostDeletion. What does not come back is deleted no more.
+func (b *wellBehaved) deletions(made []making) {
+	var ways []func(making)
+	if b.asked(wellbehaved.NameBackoff) {
+		for range wellbehaved.CreateRounds {
+			ways = append(ways, func(x making) { b.failCreates(x, fault.Fault{Count: wellbehaved.ProbeFailures}) })
+		}
+	}
+	if b.asked(wellbehaved.NameDeletion) {
+		if len(ways) == 0 {
+			ways = append(ways, func(making) {}) // while a watch tells
+		}
+		ways = append(ways, b.endWatches)
+	}
 	for _, round := range oneOfEach(alone(b, made)) {
-		for _, unseen := range []bool{false, true} {
-			if b.over() || len(round) == 0 {
-				break
-			}
-			b.w.stopFaults()
-			had := map[making]int{}
-			for _, x := range round {
-				m := b.removable(x)
-				if m == nil {
-					continue
-				}
-				had[x] = len(b.like(x))
-				if unseen {
-					b.endWatches(x.client, x.resource)
-				}
-				b.removeSoon(x.path+"/"+m.GetName(), m.GetUID())
-			}
-			b.w.goOn(probeTime)
-			all := len(round)
-			round = slices.DeleteFunc(round, func(x making) bool { return len(b.like(x)) < had[x] })
-			if len(round) < all {
-				b.lookAgain()
-			}
+		for _, way := range ways {
+			round = b.deletion(round, way)
 		}
 	}
 }
 
-// endWatches ends a client's watches of a resource just before removeSoon deletes something.
-func (b *wellBehaved) endWatches(client, resource string) {
-	f := fault.Fault{Kind: fault.Watch410, Target: client, Resource: resource, From: b.w.kernel.Elapsed() + time.Millisecond, Count: -1}
+// deletion deletes objects, each in some way, and returns those that have come back within probeTime. For the others, informers list anew.
+func (b *wellBehaved) deletion(of []making, way func(making)) (back []making) {
+	if b.over() || len(of) == 0 {
+		return nil
+	}
+	b.w.stopFaults()
+	had := map[making]int{}
+	for _, x := range of {
+		if m := b.removable(x); m != nil {
+			had[x] = len(b.like(x))
+			way(x)
+			b.removeSoon(x.path+"/"+m.GetName(), m.GetUID())
+		}
+	}
+	b.w.goOn(probeTime)
+	back = slices.DeleteFunc(slices.Clone(of), func(x making) bool { return had[x] == 0 || len(b.like(x)) < had[x] })
+	if len(back) < len(had) {
+		b.lookAgain()
+	}
+	return back
+}
+
+// endWatches ends the watches of an object's resource just before removeSoon deletes it.
+func (b *wellBehaved) endWatches(x making) {
+	f := fault.Fault{Kind: fault.Watch410, Target: x.client, Resource: x.resource, From: b.w.kernel.Elapsed() + time.Millisecond, Count: -1}
 	if err := b.w.cluster.Inject(f); err != nil {
 		b.w.kernel.Fail(err)
 	}

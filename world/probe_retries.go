@@ -257,9 +257,7 @@ func (b *wellBehaved) probe() {
 		b.outageOfCreates(made)
 		b.outageOfFinalizers()
 	}
-	if b.asked(wellbehaved.NameDeletion) {
-		b.missDeletions(made)
-	}
+	b.deletions(made)
 	b.deleteRevived()
 }
 

@@ -2,7 +2,9 @@ package wellbehaved
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +23,9 @@ const (
 	ProbeRounds   = 5
 	ProbeFailures = 2
 )
+
+// CreateRounds is how often creates of an object are made to fail, ProbeFailures times each: as often as a progression needs.
+const CreateRounds = progression / ProbeFailures
 
 // By what factor the last delay of a round is longer than that of the round before: four, unless something else made the controller look again. Who
 // polls, or puts off by chance, does not come to that four times in a row.
@@ -47,29 +52,26 @@ func noGrowingBackoff(o *Options) property.Property {
 		Statement: "a retry does not come the later, the more often the same request has failed and then succeeded",
 		Kinds:     []sim.Kind{fakeapiserver.KindRequest, fakeapiserver.KindResponse, o.Restarts},
 		New: func() property.Checker {
-			all := map[sim.ActorID]map[string]*attempts{}
+			all := map[sentAs]*attempts{}
 			return property.Checker{Record: func(w property.World, r *sim.Record) *reports.Violation {
 				if !o.Probing() {
 					return nil
 				}
 				if r.Kind == o.Restarts { // its queues are new
 					if id, ok := clientOf(w, r); ok {
-						delete(all, id)
+						maps.DeleteFunc(all, func(of sentAs, _ *attempts) bool { return of.client == id })
 					}
 					return nil
 				}
 				q := o.Sent(r.Actor, r.N)
-				if q == nil || q.Method != http.MethodPut && q.Method != http.MethodPatch || o.Role(r.Actor) != Controller {
+				if q == nil || !slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch}, q.Method) || o.Role(r.Actor) != Controller {
 					return nil
 				}
-				if all[r.Actor] == nil {
-					all[r.Actor] = map[string]*attempts{}
-				}
-				id := q.Method + " " + q.Path
-				a := all[r.Actor][id]
+				id := sentAsOf(r.Actor, q)
+				a := all[id]
 				if a == nil {
 					a = &attempts{}
-					all[r.Actor][id] = a
+					all[id] = a
 				}
 				if r.Kind == fakeapiserver.KindRequest {
 					a.key = objectOf(r)
