@@ -26,9 +26,9 @@ func TestNoForgottenChange(t *testing.T) {
 		"thinks that a deletion succeeds": "mirrors deletes secrets default/m",
 	} {
 		t.Run(mistake, func(t *testing.T) {
-			// Who gives up when a write fails breaks that one, too.
-			others := simtest.Exception{Property: simtest.NoAbandonedWrite, Why: "it is another test's"}
-			o := simtest.Options{Seeds: 100, Properties: simtest.WellBehaved(others)}
+			// Who gives up when a write fails breaks another one, too, and so does who drops tombstones.
+			abandoned, lost := simtest.Exception{Property: simtest.NoAbandonedWrite, Why: "it is another test's"}, simtest.Exception{Property: simtest.NoLostDeletion, Why: "it is another test's"}
+			o := simtest.Options{Seeds: 100, Properties: simtest.WellBehaved(abandoned, lost)}
 			body := mirroringBody(mirroring{mistake: mistake, watches: true})
 			found := simtest.Find(t, o, body)
 			if found == nil || found.Property != simtest.NoForgottenChange {
@@ -39,7 +39,7 @@ func TestNoForgottenChange(t *testing.T) {
 			if testing.Short() && mistake != "is not told of its children" {
 				return // one of them shows that exceptions are heeded; each makes all runs up to the one that was found once more
 			}
-			o.Seeds, o.Properties = int(found.Seed), simtest.WellBehaved(others, simtest.Exception{Property: simtest.NoForgottenChange, Client: "mirrors", Why: "it waits for the next resync"},
+			o.Seeds, o.Properties = int(found.Seed), simtest.WellBehaved(abandoned, lost, simtest.Exception{Property: simtest.NoForgottenChange, Client: "mirrors", Why: "it waits for the next resync"},
 				simtest.Exception{Property: simtest.NoLeftover, Why: "the same"})
 			if found := simtest.Find(t, o, body); found != nil {
 				t.Errorf("an exception: found %v", found)

@@ -28,6 +28,7 @@ const (
 	NoRevival             = "NoRevival"
 	NoStaleGeneration     = "NoStaleGeneration"
 	NoLostDeletion        = "NoLostDeletion"
+	NoLostReplacement     = "NoLostReplacement"
 )
 
 // wellBehaved are the ready-made properties, with what they say.
@@ -52,6 +53,7 @@ var wellBehaved = []Property{
 	{Name: NoRevival, Statement: "no apply brings back, unseen, an object that somebody else has deleted"},
 	{Name: NoStaleGeneration, Statement: "a status says in the end that the current generation was observed, if it has done so when the object was alike"},
 	{Name: NoLostDeletion, Statement: "what a controller makes again when its watch tells of a deletion, it makes again when a list does"},
+	{Name: NoLostReplacement, Statement: "what a controller does for an object that is made anew, it does, too, when its watch has missed that"},
 }
 
 // Exception is what a property of WellBehaved does not judge: what a client does, what is done to an object, or, with both, the one to the other.
@@ -111,6 +113,8 @@ type Exception struct {
 //	                       there when the object was alike, and so was what its status says of it; or it does so of two objects, and has never brought it there
 //	NoLostDeletion         what a controller had made and somebody deletes is made again if a watch tells of that, and not if a list does, until the run has
 //	                       its informers list anew: its handler drops a cache.DeletedFinalStateUnknown
+//	NoLostReplacement      what a controller does for an object that somebody has deleted and made anew is done if a watch tells of that, and not if a list does,
+//	                       until it is restarted: a filter of updates, or what it remembers by name, takes the new object for the one before
 //
 // When the body has returned, the run goes on for them: the faults stop, 20 minutes of virtual time pass, as long as any of client-go's
 // backoffs lasts, and for 10 more the controllers are watched. The body's own checks and properties no longer are asked then. So the runs of a seed
@@ -129,7 +133,8 @@ type Exception struct {
 // objects of up to three resources that it has created, or made by an apply, are deleted while its creates of the resource fail; and with finalizers: up to three objects that have one of the
 // client's are deleted while its writes of them fail. In half of the seeds, eight in a row, it is one object in all that writes fail of, another one each seed, since who tries one write again
 // often makes good another that it has given up. For NoGrowingBackoff, what was created is deleted three times more, and the first two attempts to make one again fail each time; for NoLostDeletion, once more,
-// just after the watches of the resource have ended with 410 Expired. The other properties judge before that; NoForgottenChange,
+// just after the watches of the resource have ended with 410 Expired. For NoLostReplacement, up to three objects that the test has made, and that have no finalizers, are deleted and made anew, while the
+// watches are open and once more after they have ended; if no controller has written anything then, all are restarted 20 minutes later. The other properties judge before that; NoForgottenChange,
 // after the informers have listed anew once more, if what a controller has written since they did is a number, which may be another one each time.
 //
 // For QuietAfterRestart, all processes are restarted before that, when the 10 minutes are over, and 90 s pass; if somebody writes something then, they are restarted once more, since

@@ -46,9 +46,13 @@ func (b *wellBehaved) restartAll(nth int) {
 	b.restarting = false
 }
 
-// noteRewrite notes that a controller has written something since the restart.
+// noteRewrite notes that somebody has written something since the restart, or a controller since an object was made anew.
 func (b *wellBehaved) noteRewrite(r *sim.Record) {
-	if b.restarting && !wellbehaved.Bookkeeping(r.Key) {
+	if wellbehaved.Bookkeeping(r.Key) {
+		return
+	}
+	cl, _ := b.w.cluster.Serving()
+	if b.restarting || b.replacing && cl != nil && b.role(cl.Actor()) == wellbehaved.Controller {
 		b.rewrote = true
 	}
 }

@@ -259,6 +259,7 @@ func (b *wellBehaved) probe() {
 	}
 	b.deletions(made)
 	b.deleteRevived()
+	b.replacements()
 }
 
 // over reports whether the run has failed.

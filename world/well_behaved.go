@@ -48,6 +48,7 @@ type wellBehaved struct {
 	writes   []probed           // of the time in which the controllers are watched
 	undos    map[probed]undoing // the last change of each object by each controller
 	made     []making           // what controllers have created
+	theirs   []belonging        // what the test has
 	holds    []holding          // the finalizers that they have added or removed
 	revived  []types.UID        // what NoRevival has to see deleted once more
 	probing  bool
@@ -55,7 +56,8 @@ type wellBehaved struct {
 
 	restarted          int  // how often the controllers were restarted since they were watched
 	restarting         bool // they just were
-	rewrote            bool // somebody has written something since
+	replacing          bool // objects are made anew
+	rewrote            bool // somebody, or then a controller, has written something since
 	doubted, confirmed bool // NoForgottenChange wants the informers to list anew once more, and they have
 }
 
@@ -160,6 +162,7 @@ func (b *wellBehaved) Record(r *sim.Record) {
 		b.noteChange(r)
 		b.noteRewrite(r)
 		b.noteMade(r)
+		b.noteTheirs(r)
 		b.noteFinalizers(r)
 	case fakeapiserver.KindResponse:
 		b.answered = append(b.answered, sentBy{r.Actor, r.N})
@@ -211,7 +214,7 @@ func (b *wellBehaved) watch() {
 }
 
 // goingOn are the properties for which controllers are probed, when all others have judged.
-var goingOn = []string{wellbehaved.NameBackoff, wellbehaved.NameAbandoned, wellbehaved.NameDeletion, wellbehaved.NameRevival}
+var goingOn = []string{wellbehaved.NameBackoff, wellbehaved.NameAbandoned, wellbehaved.NameDeletion, wellbehaved.NameRevival, wellbehaved.NameReplacement}
 
 // conclude has the ready-made properties judge, but for some, which go on.
 func (b *wellBehaved) conclude(but ...string) {
