@@ -28,6 +28,7 @@ const (
 	NoRevival             = "NoRevival"
 	NoStaleGeneration     = "NoStaleGeneration"
 	NoLostDeletion        = "NoLostDeletion"
+	NoFinalFailure        = "NoFinalFailure"
 )
 
 // wellBehaved are the ready-made properties, with what they say.
@@ -52,6 +53,7 @@ var wellBehaved = []Property{
 	{Name: NoRevival, Statement: "no apply brings back, unseen, an object that somebody else has deleted"},
 	{Name: NoStaleGeneration, Statement: "a status says in the end that the current generation was observed, if it has done so when the object was alike"},
 	{Name: NoLostDeletion, Statement: "what a controller makes again when its watch tells of a deletion, it makes again when a list does"},
+	{Name: NoFinalFailure, Statement: "no status says for good that a request has failed for a reason that passes"},
 }
 
 // Exception is what a property of WellBehaved does not judge: what a client does, what is done to an object, or, with both, the one to the other.
@@ -111,6 +113,8 @@ type Exception struct {
 //	                       there when the object was alike, and so was what its status says of it; or it does so of two objects, and has never brought it there
 //	NoLostDeletion         what a controller had made and somebody deletes is made again if a watch tells of that, and not if a list does, until the run has
 //	                       its informers list anew: its handler drops a cache.DeletedFinalStateUnknown
+//	NoFinalFailure         a message of a status, or of a condition in it, still has the words of a 5xx or a broken connection when, half an hour after the faults have stopped,
+//	                       its writer was restarted: a failure that passes was taken for one that lasts
 //
 // When the body has returned, the run goes on for them: the faults stop, 20 minutes of virtual time pass, as long as any of client-go's
 // backoffs lasts, and for 10 more the controllers are watched. The body's own checks and properties no longer are asked then. So the runs of a seed
