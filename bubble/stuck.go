@@ -55,6 +55,11 @@ func (e *StuckError) Error() string {
 			"To test what is yours, run without crashes: -simtest.crashes=-1, or Options.CrashProbability: -1. The end of the run ends the context, too: " +
 			"let the body wait, by env.Eventually, for something that the manager does.\n")
 	}
+	for _, k := range knownSpins {
+		if slices.ContainsFunc(running, k.is) {
+			b.WriteString("\n" + k.hint + "\n")
+		}
+	}
 	b.WriteString(network(waiting))
 	if len(e.Requests) > 0 {
 		b.WriteString("These wait for an answer:\n" + listing(e.Requests) + "\n")
@@ -157,6 +162,21 @@ func spinsAsItStarts(g Goroutine) bool {
 	return slices.ContainsFunc(g.Stack, func(f Frame) bool {
 		return strings.Contains(f.Function, "sigs.k8s.io/controller-runtime/pkg/manager.(*runnableGroup).Start")
 	})
+}
+
+// knownSpin is a way to run without a pause that is not, or need not be, a mistake of the program, and what to do about it. It is told by a call that is under way.
+type knownSpin struct{ in, hint string }
+
+var knownSpins = []knownSpin{
+	{"k8s.io/client-go/tools/record.(*eventBroadcasterImpl).StartEventWatcher.", "This is client-go's loop, not yours: up to v0.35, an event broadcaster spins when what its StartRecordingToSink or StartLogging has " +
+		"returned is stopped, as Knative's reconcilers do when their context ends. End it with the broadcaster's Shutdown; Knative's reconcilers take the recorder of one that you make (controller.WithEventRecorder)."},
+	{"k8s.io/client-go/util/workqueue.(", "A key goes round in a work queue: it is put back without a pause, by Add, or by AddAfter with no time left. It may wait for a deadline: a timer fires at its very instant, and as no time " +
+		"passes while code runs, now.After(deadline) says no, and nothing is left of deadline.Sub(now). Ask !now.Before(deadline), or give the program a clock that tells a later time whenever it is asked."},
+}
+
+func (k knownSpin) is(g Goroutine) bool {
+	calls := g.Stack[:max(len(g.Stack)-1, 0)] // the last is who started it
+	return slices.ContainsFunc(calls, func(f Frame) bool { return strings.HasPrefix(f.Function, k.in) })
 }
 
 // maxStacks bounds the goroutines whose stacks are printed.

@@ -111,6 +111,37 @@ func TestStuckIsCalledByItsCause(t *testing.T) {
 	}
 }
 
+// Loops that are a library's are told from the user's own, and so is a key that goes round in a work queue: what that waits for is a deadline, as often as not.
+func TestStuckInALibrary(t *testing.T) {
+	const (
+		events = "k8s.io/client-go/tools/record.(*eventBroadcasterImpl).StartEventWatcher"
+		queue  = "k8s.io/client-go/util/workqueue.(*Typed[...]).Get"
+		worker = "example.com/mine.(*C).processNextWorkItem"
+	)
+	for name, c := range map[string]struct {
+		state string
+		stack []string
+		want  string
+	}{
+		"events":              {"runnable", []string{"context.(*cancelCtx).Done", events + ".func1", events}, "This is client-go's loop, not yours"},
+		"a queue":             {"runnable", []string{"sync.(*Cond).Wait", queue, worker, "example.com/mine.Run"}, "A key goes round in a work queue"},
+		"what a queue starts": {"running", []string{"example.com/mine.spin", queue}, ""},
+		"a worker":            {"running", []string{"example.com/mine.spin", worker}, ""},
+		"a queue that waits":  {"sync.Cond.Wait", []string{"sync.(*Cond).Wait", queue, worker, "example.com/mine.Run"}, ""},
+	} {
+		g := Goroutine{State: c.state}
+		for _, f := range c.stack {
+			g.Stack = append(g.Stack, Frame{Function: f})
+		}
+		text := (&StuckError{Timeout: time.Second, Goroutines: []Goroutine{g}}).Error()
+		for _, says := range []string{"This is client-go's loop, not yours", "A key goes round in a work queue"} {
+			if strings.Contains(text, says) != (says == c.want) {
+				t.Errorf("%s: want %q:\n%s", name, c.want, text)
+			}
+		}
+	}
+}
+
 // Who waits for a real connection is told what to do: about what listens, and about a client.
 func TestStuckInTheNetwork(t *testing.T) {
 	for function, want := range map[string]string{

@@ -151,34 +151,39 @@ func TestNoForgottenChangeSparesWhatNoInformerTells(t *testing.T) {
 			if seen {
 				mistake = "drops tombstones"
 			}
-			found := simtest.Find(t, simtest.Options{Seeds: 1, Mix: "none", Properties: only}, func(env *simtest.Env) {
-				start := env.Now()
-				env.Go("mirrors", func(ctx context.Context) error {
-					return (&mirroring{mistake: mistake, watches: true}).run(ctx, env.RESTConfig("mirrors"))
-				})
-				env.Advance(time.Second)
-				blind := func() {
-					soon := env.Now().Sub(start)
-					env.Inject(fault.Fault{Kind: fault.List503, Target: "mirrors", Verb: "list", Resource: "secrets", Count: fault.Lasting, Until: soon + 20*time.Second})
-					env.Inject(fault.Fault{Kind: fault.Watch410, Target: "mirrors", Resource: "secrets"})
-					env.Advance(time.Second)
-				}
-				if !seen {
-					blind()
-				}
-				m := configMap("m", "")
-				m.Labels = map[string]string{"mirror": "yes"}
-				env.Create(m)
-				env.Advance(time.Second)
-				if seen {
-					blind()
-				}
-				env.Delete(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "m"}})
-				env.Advance(time.Minute)
-			})
+			found := simtest.Find(t, simtest.Options{Seeds: 1, Mix: "none", Properties: only}, deletedBehindItsBack(mistake, seen))
 			if (found != nil) != seen {
 				t.Errorf("found %v", found)
 			}
 		})
+	}
+}
+
+// deletedBehindItsBack deletes what a controller has made while it cannot list, before or after its cache has seen it.
+func deletedBehindItsBack(mistake string, seen bool) func(*simtest.Env) {
+	return func(env *simtest.Env) {
+		start := env.Now()
+		env.Go("mirrors", func(ctx context.Context) error {
+			return (&mirroring{mistake: mistake, watches: true}).run(ctx, env.RESTConfig("mirrors"))
+		})
+		env.Advance(time.Second)
+		blind := func() {
+			soon := env.Now().Sub(start)
+			env.Inject(fault.Fault{Kind: fault.List503, Target: "mirrors", Verb: "list", Resource: "secrets", Count: fault.Lasting, Until: soon + 20*time.Second})
+			env.Inject(fault.Fault{Kind: fault.Watch410, Target: "mirrors", Resource: "secrets"})
+			env.Advance(time.Second)
+		}
+		if !seen {
+			blind()
+		}
+		m := configMap("m", "")
+		m.Labels = map[string]string{"mirror": "yes"}
+		env.Create(m)
+		env.Advance(time.Second)
+		if seen {
+			blind()
+		}
+		env.Delete(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "m"}})
+		env.Advance(time.Minute)
 	}
 }

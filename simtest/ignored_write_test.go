@@ -35,8 +35,8 @@ spec:
     subresources: {status: {}}
     schema: {openAPIV3Schema: {type: object, properties: {
       spec: {type: object, properties: {size: {type: integer}, paused: {type: boolean}}},
-      status: {type: object, properties: {size: {type: integer}, observedGeneration: {type: integer}, phase: {type: string}, conditions: {type: array, items: {type: object, properties: {
-        type: {type: string}, status: {type: string}, reason: {type: string}, observedGeneration: {type: integer}}}}}}}}}
+      status: {type: object, properties: {size: {type: integer}, observedGeneration: {type: integer}, phase: {type: string}, message: {type: string}, conditions: {type: array, items: {type: object, properties: {
+        type: {type: string}, status: {type: string}, reason: {type: string}, message: {type: string}, observedGeneration: {type: integer}}}}}}}}}
 `
 
 func gauge(size int64) *unstructured.Unstructured {

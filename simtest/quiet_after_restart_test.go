@@ -97,6 +97,12 @@ func sweepOnce(ctx context.Context, env *simtest.Env, notes bool) error {
 	return nil
 }
 
+// What somebody deletes before its maker's cache has seen it, the cache never had: no handler is told, and only the next life sees that it is gone.
+func TestQuietAfterRestartSparesWhatNoInformerTells(t *testing.T) {
+	o := simtest.Options{Mix: "none", CrashProbability: 1e-9, Seeds: 1, Properties: simtest.WellBehaved()}
+	simtest.Run(t, o, deletedBehindItsBack("looks at generations only", false))
+}
+
 // Who writes something at each start has forgotten nothing, nor has who writes at a time of its own.
 func TestQuietAfterRestartSpares(t *testing.T) {
 	only := slices.DeleteFunc(simtest.WellBehaved(), func(p simtest.Property) bool { return p.Name != simtest.QuietAfterRestart })

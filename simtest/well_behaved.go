@@ -29,6 +29,7 @@ const (
 	NoStaleGeneration     = "NoStaleGeneration"
 	NoLostDeletion        = "NoLostDeletion"
 	NoLostReplacement     = "NoLostReplacement"
+	NoFinalFailure        = "NoFinalFailure"
 )
 
 // wellBehaved are the ready-made properties, with what they say.
@@ -54,6 +55,7 @@ var wellBehaved = []Property{
 	{Name: NoStaleGeneration, Statement: "a status says in the end that the current generation was observed, if it has done so when the object was alike"},
 	{Name: NoLostDeletion, Statement: "what a controller makes again when its watch tells of a deletion, it makes again when a list does"},
 	{Name: NoLostReplacement, Statement: "what a controller does for an object that is made anew, it does, too, when its watch has missed that"},
+	{Name: NoFinalFailure, Statement: "no status says for good that a request has failed for a reason that passes"},
 }
 
 // Exception is what a property of WellBehaved does not judge: what a client does, what is done to an object, or, with both, the one to the other.
@@ -115,6 +117,8 @@ type Exception struct {
 //	                       its informers list anew: its handler drops a cache.DeletedFinalStateUnknown
 //	NoLostReplacement      what a controller does for an object that somebody has deleted and made anew is done if a watch tells of that, and not if a list does,
 //	                       until it is restarted: a filter of updates, or what it remembers by name, takes the new object for the one before
+//	NoFinalFailure         a message of a status, or of a condition in it, still has the words of a 5xx or a broken connection when, half an hour after the faults have stopped,
+//	                       its writer was restarted: a failure that passes was taken for one that lasts
 //
 // When the body has returned, the run goes on for them: the faults stop, 20 minutes of virtual time pass, as long as any of client-go's
 // backoffs lasts, and for 10 more the controllers are watched. The body's own checks and properties no longer are asked then. So the runs of a seed

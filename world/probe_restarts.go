@@ -10,12 +10,12 @@ import (
 // restartTime is how long restarted controllers are watched: until a former leader's Lease has expired, and they have written.
 const restartTime = 90 * time.Second
 
-// restart restarts all controllers, for the property QuietAfterRestart. The others judge a controller's life; those of goingOn go on after this.
+// restart restarts all controllers, for the properties QuietAfterRestart and NoFinalFailure. The others judge a controller's life; those of goingOn go on after this.
 func (b *wellBehaved) restart() {
-	if !b.asked(wellbehaved.NameRestart) || !b.w.config.restarts || !b.crashable() {
+	if !b.asked(wellbehaved.NameRestart) && !b.asked(wellbehaved.NameFinal) || !b.w.config.restarts || !b.crashable() {
 		return
 	}
-	b.conclude(append(goingOn, wellbehaved.NameRestart)...)
+	b.conclude(append(goingOn, wellbehaved.NameRestart, wellbehaved.NameFinal)...)
 	if b.restartAll(1); b.rewrote {
 		b.restartAll(2) // who writes now writes at each start
 	}

@@ -228,7 +228,7 @@ func (b *wellBehaved) confirm() {
 	if !b.doubted || b.over() {
 		return
 	}
-	b.conclude(append(goingOn, wellbehaved.NameOverlooked, wellbehaved.NameRestart)...)
+	b.conclude(append(goingOn, wellbehaved.NameOverlooked, wellbehaved.NameRestart, wellbehaved.NameFinal)...)
 	b.listAnew()
 	b.confirmed = true
 }

@@ -2,13 +2,10 @@ package wellbehaved
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	kinds "k8s.io/apimachinery/pkg/types"
 
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/reports"
@@ -37,7 +34,7 @@ func noForgottenChange(o *Options) property.Property {
 			s := &overlooked{
 				o: o, underWay: newUnderWay[planned](o.Reconciles), due: map[way]time.Duration{}, causes: newCauses(), known: map[followed]int64{}, newest: map[string]int64{},
 				active: map[sim.ActorID]time.Duration{}, told: map[sim.ActorID]reports.Evidence{}, writes: map[sentBy]writing{}, failed: map[string]refused{}, late: map[sim.ActorID]bool{},
-				had: map[cached]kinds.UID{}, gone: map[string]ended{},
+				sightings: newSightings(),
 			}
 			return property.Checker{Record: s.record, End: s.end}
 		},
@@ -47,16 +44,11 @@ func noForgottenChange(o *Options) property.Property {
 // planned is a reconcile that comes because the one before it has asked for it.
 type planned struct{ is bool }
 
-// ended is an object that was deleted.
-type ended struct {
-	uid kinds.UID
-	by  sim.ActorID
-}
-
 // overlooked follows what controllers are told, and when they write.
 type overlooked struct {
 	underWay[planned]
 	causes
+	sightings
 	o      *Options
 	due    map[way]time.Duration // when something is to be reconciled again
 	known  map[followed]int64
@@ -66,8 +58,6 @@ type overlooked struct {
 	writes map[sentBy]writing               // in flight
 	failed map[string]refused               // the last answer to one, if that was an error
 	late   map[sim.ActorID]bool             // who had not been told of everything then
-	had    map[cached]kinds.UID             // which object of a name a client has been told of last
-	gone   map[string]ended                 // the last object of a key that was deleted
 	last   time.Duration                    // when somebody last changed something
 	looked bool                             // at who had
 	over   bool                             // somebody has written since then
@@ -155,7 +145,7 @@ func (s *overlooked) restarts(client sim.ActorID, at time.Duration) {
 			delete(s.known, f)
 		}
 	}
-	maps.DeleteFunc(s.had, func(of cached, _ kinds.UID) bool { return of.client == client })
+	s.forget(client)
 }
 
 // tell notes that a client is told something of a resource.
@@ -163,29 +153,10 @@ func (s *overlooked) tell(w property.World, r *sim.Record, plural string) {
 	if f := (followed{r.Actor, strings.Clone(plural)}); r.RV > s.known[f] {
 		s.known[f] = r.RV
 	}
-	if page, is := r.Obj.(*fakeapiserver.Page); is {
-		for n, item := range page.Items {
-			s.caches(r.Actor, plural+" "+page.Keys[n], item)
-		}
-	} else if r.Key != "" {
-		s.caches(r.Actor, r.Key, r.Obj)
-	}
+	s.sees(r, plural)
 	if s.looked && !s.over && r.Detail != "BOOKMARK" { // of which no handler is told
 		s.told[r.Actor] = reports.Because(r, "%s, whose watches the run has ended, is told of %s anew", clientName(w, r.Actor), plural)
 	}
-}
-
-// caches notes that a client is told of an object.
-func (s *overlooked) caches(client sim.ActorID, key string, obj any) {
-	if m := meta(obj); m != nil {
-		s.had[cached{client, strings.Clone(key)}] = m.GetUID()
-	}
-}
-
-// unseen reports whether an object is made in place of one that somebody else has deleted before its maker was told of it. Nothing tells it of the deletion then: for its informers nothing has changed.
-func (s *overlooked) unseen(r *sim.Record, x *write) bool {
-	last, is := s.gone[r.Key]
-	return is && r.Detail == "ADDED" && last.by != x.client && s.had[cached{x.client, r.Key}] != last.uid
 }
 
 func (s *overlooked) committed(w property.World, r *sim.Record) {
@@ -204,9 +175,7 @@ func (s *overlooked) committed(w property.World, r *sim.Record) {
 		s.over = true
 		s.found = s.judge(w, r, &x)
 	}
-	if m := meta(r.Obj); m != nil && r.Detail == "DELETED" {
-		s.gone[strings.Clone(r.Key)] = ended{m.GetUID(), x.client}
-	}
+	s.loses(r, &x)
 	s.active[x.client], s.last = r.At, r.At
 	s.causes.committed(r, &x)
 }

@@ -83,12 +83,12 @@ type Exception struct {
 }
 
 // Names of the properties, in the order of [All].
-var Names = []string{nameHot, nameWar, nameStale, nameQuiet, nameFinalizer, nameOrphan, NameBackoff, nameLost, NameEndless, nameForgotten, NameOverlooked, nameLeftover, nameBlind, nameDeposed, NameAbandoned, nameIgnored, NameRestart, NameRevival, nameGeneration, NameDeletion, NameReplacement}
+var Names = []string{nameHot, nameWar, nameStale, nameQuiet, nameFinalizer, nameOrphan, NameBackoff, nameLost, NameEndless, nameForgotten, NameOverlooked, nameLeftover, nameBlind, nameDeposed, NameAbandoned, nameIgnored, NameRestart, NameRevival, nameGeneration, NameDeletion, NameReplacement, NameFinal}
 
 // All returns the properties with these names.
 func All(o Options, names []string) (all []property.Property) {
 	for _, p := range []property.Property{
-		noHotReconcile(&o), noWriteWar(&o), noStaleCreate(&o), quietAfterConvergence(&o), noFinalizerLeft(&o), noOrphan(&o), noGrowingBackoff(&o), noLostUpdate(&o), noEndlessError(&o), noForgottenFailure(&o), noForgottenChange(&o), noLeftover(&o), noBlindDelete(&o), noWriteAfterLease(&o), noAbandonedWrite(&o), noIgnoredWrite(&o), quietAfterRestart(&o), noRevival(&o), noStaleGeneration(&o), noLostDeletion(&o), noLostReplacement(&o),
+		noHotReconcile(&o), noWriteWar(&o), noStaleCreate(&o), quietAfterConvergence(&o), noFinalizerLeft(&o), noOrphan(&o), noGrowingBackoff(&o), noLostUpdate(&o), noEndlessError(&o), noForgottenFailure(&o), noForgottenChange(&o), noLeftover(&o), noBlindDelete(&o), noWriteAfterLease(&o), noAbandonedWrite(&o), noIgnoredWrite(&o), quietAfterRestart(&o), noRevival(&o), noStaleGeneration(&o), noLostDeletion(&o), noLostReplacement(&o), noFinalFailure(&o),
 	} {
 		if slices.Contains(names, p.Name) {
 			all = append(all, p)

@@ -27,7 +27,7 @@ func quietAfterRestart(o *Options) property.Property {
 		Statement: "when all is done, a controller that is restarted finds nothing to do",
 		Kinds:     append(o.Reconciles.kinds(), fakeapiserver.KindRequest, fakeapiserver.KindPage, fakeapiserver.KindFrame, fakeapiserver.KindWatchClosed, o.Restarts),
 		New: func() property.Checker {
-			s := &restarted{o: o, causes: newCauses(), due: map[way]time.Duration{}, active: map[sim.ActorID]time.Duration{}, started: map[string]reports.Evidence{}}
+			s := &restarted{o: o, causes: newCauses(), sightings: newSightings(), due: map[way]time.Duration{}, active: map[sim.ActorID]time.Duration{}, started: map[string]reports.Evidence{}}
 			return property.Checker{Record: s.record, End: s.end}
 		},
 	}
@@ -36,6 +36,7 @@ func quietAfterRestart(o *Options) property.Property {
 // restarted follows what controllers write before they are restarted, and after.
 type restarted struct {
 	causes
+	sightings
 	o       *Options
 	due     map[way]time.Duration         // when something is to be reconciled again
 	active  map[sim.ActorID]time.Duration // when a client has last written
@@ -48,8 +49,11 @@ type restarted struct {
 }
 
 func (s *restarted) record(w property.World, r *sim.Record) *reports.Violation {
-	s.gazette.record(w, r, s.o.Restarts)
 	times := s.o.Restarted()
+	if plural := s.plural(r); plural != "" && times == 0 {
+		s.sees(r, plural)
+	}
+	s.gazette.record(w, r, s.o.Restarts)
 	if times == 1 && s.at == 0 {
 		s.at = r.At
 	}
@@ -62,6 +66,7 @@ func (s *restarted) record(w property.World, r *sim.Record) *reports.Violation {
 		switch {
 		case times == 0:
 			s.active[x.client], s.last = r.At, r.At
+			s.loses(r, &x)
 		case times == 1 && !s.over:
 			s.over, s.found = true, s.judge(r, &x)
 		case times == 2 && x.role == Controller: // it may be another replica that is the leader
@@ -75,6 +80,9 @@ func (s *restarted) record(w property.World, r *sim.Record) *reports.Violation {
 			s.due[wayOf(w, r)] = r.At + time.Duration(r.N)
 		}
 	case s.o.Restarts:
+		if client, ok := clientOf(w, r); ok && times == 0 {
+			s.forget(client)
+		}
 		if times > 0 {
 			name := strings.TrimPrefix(w.Kernel().ActorName(r.Actor), "process/") // its client is not known before its first request
 			s.started[name] = reports.Because(r, "%s is %s, since the run restarts all controllers when nothing more happens", name, r.Detail)
@@ -93,7 +101,7 @@ func (s *restarted) judge(r *sim.Record, x *write) *reports.Violation {
 	started, is := s.started[x.name]
 	what := does(r)
 	if x.role != Controller || x.request == nil || !is || x.request.At < started.At || x.request.At > started.At+atStart || s.active[x.client] > calm+settled || s.last > s.at-settled || what == "" ||
-		s.o.excepted(NameRestart, x.name, r.Key) {
+		s.follows[followed{x.client, pluralOf(r.Key)}] && s.unseen(r, x) || s.o.excepted(NameRestart, x.name, r.Key) {
 		return nil
 	}
 	for _, due := range s.due { // order: one is enough

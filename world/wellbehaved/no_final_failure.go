@@ -1,0 +1,181 @@
+package wellbehaved
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	kinds "k8s.io/apimachinery/pkg/types"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/scenarios/property"
+	"github.com/informersim/informersim/sim"
+)
+
+// NameFinal is the name of the property that judges what statuses say once the controllers were restarted.
+const NameFinal = "NoFinalFailure"
+
+// noFinalFailure checks that no controller takes a failure that passes for one that lasts: that its status still says, in the words of the answer, that a request has failed, long after the faults have stopped, and when the
+// controller, which was restarted, has looked at the object anew. Whoever would try again has done so by then, and says what has become of it.
+func noFinalFailure(o *Options) property.Property {
+	return property.Property{
+		Name:      NameFinal,
+		Statement: "no status says for good that a request has failed for a reason that passes",
+		Kinds:     []sim.Kind{fakeapiserver.KindResponse, fakeapiserver.KindCommit},
+		New: func() property.Checker {
+			s := &finalFailures{o: o, failed: map[sentWords]reports.Evidence{}, said: map[kinds.UID]map[string]saying{}}
+			return property.Checker{Record: s.record, End: s.end}
+		},
+	}
+}
+
+// finalFailures follows the messages in which a status has the words of an answer.
+type finalFailures struct {
+	o      *Options
+	failed map[sentWords]reports.Evidence // the last answer of these words
+	order  []sentWords                    // of failed
+	said   map[kinds.UID]map[string]saying
+}
+
+// sentWords are those of an answer that a client got.
+type sentWords struct {
+	client sim.ActorID
+	words  string
+}
+
+// saying is a message that has them, and who has written it.
+type saying struct {
+	by              write
+	text            string
+	failed, written reports.Evidence
+}
+
+func (s *finalFailures) record(w property.World, r *sim.Record) *reports.Violation {
+	if s.o.Probing() {
+		return nil
+	}
+	switch r.Kind {
+	case fakeapiserver.KindResponse:
+		s.answered(w, r)
+	case fakeapiserver.KindCommit:
+		s.committed(w, r)
+	}
+	return nil
+}
+
+// answered notes an answer that another attempt may not get.
+func (s *finalFailures) answered(w property.World, r *sim.Record) {
+	if !passes(r.Detail) || s.o.Role(r.Actor) != Controller || s.o.Dead(r.Detail) {
+		return
+	}
+	q, words := s.o.Sent(r.Actor, r.N), wordsOf(r.Detail)
+	if q == nil || words == "" {
+		return
+	}
+	at := sentWords{r.Actor, words}
+	if _, is := s.failed[at]; !is {
+		s.order = append(s.order, at)
+	}
+	s.failed[at] = reports.Because(r, "%s sends %s %s, which fails: %s", clientName(w, r.Actor), q.Method, q.Path, r.Detail)
+}
+
+// wordsOf returns what an answer says, without its code and its reason; "" if anybody might say so.
+func wordsOf(answer string) string {
+	words := answer
+	if _, message, coded := strings.Cut(answer, ": "); coded && answer[0] >= '0' && answer[0] <= '9' {
+		words = message
+	}
+	if !strings.Contains(words, " ") || strings.HasPrefix(words, "context ") {
+		return ""
+	}
+	return unquoted(words)
+}
+
+func (s *finalFailures) committed(w property.World, r *sim.Record) {
+	m := meta(r.Obj)
+	if m == nil || Bookkeeping(r.Key) || len(s.order) == 0 {
+		return
+	}
+	uid := m.GetUID()
+	if r.Detail == "DELETED" {
+		delete(s.said, uid)
+		return
+	}
+	x := s.o.writeOf(w)
+	now := complaints(r.Obj)
+	before := s.said[uid]
+	maps.DeleteFunc(before, func(field string, said saying) bool { return now[field] != said.text })
+	if x.role != Controller {
+		return
+	}
+	for field, text := range now { // order: each by itself
+		if _, is := before[field]; is {
+			continue
+		}
+		for _, at := range s.order {
+			if at.client != x.client || !strings.Contains(unquoted(text), at.words) {
+				continue
+			}
+			if s.said[uid] == nil {
+				s.said[uid] = map[string]saying{}
+			}
+			s.said[uid][field] = saying{x, text, s.failed[at], reports.Because(r, "%s writes %s of %s: %q (RV %d)", x.name, field, r.Key, text, r.RV)}
+		}
+	}
+}
+
+// complaints returns the messages of a status, and of those of its conditions that may be of something wrong, by field.
+func complaints(obj any) map[string]string {
+	status, _ := content(obj)["status"].(map[string]any)
+	var all map[string]string
+	add := func(field string, message any) {
+		if text, _ := message.(string); text != "" {
+			if all == nil {
+				all = map[string]string{}
+			}
+			all[field] = text
+		}
+	}
+	add("status.message", status["message"])
+	conditions, _ := status["conditions"].([]any)
+	for _, c := range conditions {
+		c, _ := c.(map[string]any)
+		of, _ := c["type"].(string)
+		if is, _ := c["status"].(string); is != wellWith(of) {
+			add("status.conditions["+of+"].message", c["message"])
+		}
+	}
+	return all
+}
+
+// wellWith returns the status of a condition with which nothing is wrong, by its type: what it has to tell then is of the past.
+func wellWith(of string) string {
+	for _, bad := range []string{"Degraded", "Error", "Fail", "Stalled"} {
+		if strings.Contains(of, bad) {
+			return "False"
+		}
+	}
+	return "True"
+}
+
+func (s *finalFailures) end(w property.World) *reports.Violation {
+	since, ok := s.o.Observed()
+	if !ok || len(s.said) == 0 || s.o.Restarted() == 0 {
+		return nil
+	}
+	for _, at := range inOrder(w) {
+		said := s.said[at.obj.GetUID()]
+		for _, field := range slices.Sorted(maps.Keys(said)) {
+			x := said[field]
+			if x.written.At > since-settled || deleted(at.obj) || !s.o.Runs(x.by.client) || s.o.excepted(NameFinal, x.by.name, at.key) {
+				continue
+			}
+			return &reports.Violation{Key: at.key, Because: []reports.Evidence{x.failed, x.written}, Message: fmt.Sprintf(
+				"%s says of %s, for good, that a request has failed, though for a reason that passes: %s is %q. That was %v before the end, and it has not tried again, not even when it was restarted. Return such an error, or put the key back (AddRateLimited); only what the server refuses (4xx, but for 409 and 429) fails each time",
+				x.by.name, at.key, field, x.text, span(w.Kernel().Elapsed()-x.written.At))}
+		}
+	}
+	return nil
+}
