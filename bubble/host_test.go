@@ -133,6 +133,7 @@ func TestWhatEndsLeftGoroutines(t *testing.T) {
 	generic := Goroutine{State: "chan send", At: "sigs.k8s.io/controller-runtime/pkg/internal/source.(*Kind[...]).Start.func1 (kind.go:83)"}
 	priorities := Goroutine{State: "chan receive", At: "sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue.(*priorityqueue[...]).GetWithPriority (priorityqueue.go:276)"}
 	events := Goroutine{State: "sync.Cond.Wait", At: "k8s.io/client-go/tools/watch.(*eventProcessor).takeBatch (informerwatcher.go:66)"}
+	filter := Goroutine{State: "chan send", At: "k8s.io/apimachinery/pkg/watch.(*filteredWatch).loop (filter.go:67)"}
 	mine := Goroutine{State: "chan receive", At: "example.com/mine.(*source).Start (source.go:1)"}
 	for _, test := range []struct {
 		left  []Goroutine
@@ -144,6 +145,7 @@ func TestWhatEndsLeftGoroutines(t *testing.T) {
 		{[]Goroutine{queue, mine}, []string{"until its ShutDown"}},
 		{[]Goroutine{mine, priorities}, []string{"in v0.20 and v0.21 its priority queue wakes no worker"}},
 		{[]Goroutine{events}, []string{"UntilWithSync is client-go's mistake, not yours"}},
+		{[]Goroutine{filter, mine}, []string{"The filter of a watch is a mistake of Kubernetes' libraries, not yours"}},
 		{[]Goroutine{source, queue}, []string{"until its ShutDown", "controller-runtime's mistake, not yours"}},
 	} {
 		lines := strings.Split((&LeakError{Goroutines: test.left}).Error(), "\n")

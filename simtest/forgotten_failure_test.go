@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 
 	"github.com/informersim/informersim/simtest"
+	"github.com/informersim/informersim/simtest/fault"
 )
 
 // copying gives each ConfigMap a Secret of its name. Failed says what it does about a failure, and named makes another name of it.
@@ -94,4 +95,25 @@ func TestNoForgottenFailureSpares(t *testing.T) {
 	}
 	refused := copyingBody(strings.ToUpper, func(workqueue.RateLimitingInterface, string, error) {})
 	simtest.Run(t, simtest.Options{Seeds: 4, Mix: "none", Properties: simtest.WellBehaved()}, refused)
+}
+
+// A program may stop one of its controllers, with what that has still to do, as when a tenant is gone: nobody is to try again then.
+func TestNoForgottenFailureKnowsWhatHasStopped(t *testing.T) {
+	simtest.Run(t, simtest.Options{Seeds: 10, Mix: "none", Properties: simtest.WellBehaved()}, func(env *simtest.Env) {
+		again := func(queue workqueue.RateLimitingInterface, key string, _ error) { queue.AddRateLimited(key) }
+		c := copying{strings.ToLower, func(key string) func(error) { return env.Reconciling("copier", "configmaps "+key) }, again}
+		env.Go("copies", func(ctx context.Context) error {
+			meanwhile, cancel := context.WithTimeout(ctx, time.Minute)
+			defer cancel()
+			if err := c.run(meanwhile, env.RESTConfig("copies")); err != nil {
+				return err
+			}
+			<-ctx.Done()
+			return nil
+		})
+		env.Settle()
+		env.Inject(fault.Fault{Kind: fault.WriteReset, Target: "copies", Count: fault.Lasting})
+		env.Create(configMap("m", ""))
+		env.Advance(2 * time.Minute)
+	})
 }

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/informersim/informersim/simtest"
@@ -117,5 +118,28 @@ func TestOwnersThatCount(t *testing.T) {
 			t.Error(err)
 		}
 		want("what has two owners keeps one", "b/0", "foreign/1", "shared/1")
+	})
+}
+
+// What custom resources own goes with them, even if their definition is deleted, so that nobody can ask for such an owner any more: Kubernetes' collector remembers who is gone.
+func TestGarbageOfADefinitionThatGoes(t *testing.T) {
+	simtest.Run(t, simtest.Options{Seeds: 5, Mix: "none", GarbageCollection: true, CRDs: []string{gadgets}, ServeCRDs: true}, func(env *simtest.Env) {
+		c := dynamic.NewForConfigOrDie(env.RESTConfig("me"))
+		g := gizmo("g", int64(1))
+		g.SetKind("Gadget")
+		env.Create(g)
+		a := configMap("a", "0")
+		a.OwnerReferences = []metav1.OwnerReference{{APIVersion: "example.dev/v1", Kind: "Gadget", Name: "g", UID: g.GetUID()}}
+		env.Create(a, configMap("other", "0"))
+		env.Settle()
+		if err := c.Resource(definitions).Delete(env.Context(), "gadgets.example.dev", metav1.DeleteOptions{}); err != nil {
+			t.Error(err)
+		}
+		env.Eventually("its dependent is deleted", 10*time.Minute, func() error {
+			if got := names(env); !slices.Equal(got, []string{"other/0"}) {
+				return fmt.Errorf("found %v", got)
+			}
+			return nil
+		})
 	})
 }

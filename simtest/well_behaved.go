@@ -141,6 +141,9 @@ type Exception struct {
 // watches are open and once more after they have ended; if no controller has written anything then, all are restarted 20 minutes later. The other properties judge before that; NoForgottenChange,
 // after the informers have listed anew once more, if what a controller has written since they did is a number, which may be another one each time.
 //
+// A controller that waits for its time, such as half an hour after a change, may happen to write just when the run has done something to it. So what NoFinalizerLeft, NoForgottenFailure, NoForgottenChange,
+// NoAbandonedWrite, QuietAfterRestart, NoLostDeletion or NoLostReplacement finds counts only if it is found, too, when the run is made once more with all of this seven minutes later.
+//
 // For QuietAfterRestart, all processes are restarted before that, when the 10 minutes are over, and 90 s pass; if somebody writes something then, they are restarted once more, since
 // one that writes at each start has forgotten nothing. Where processes never crash (Options.CrashProbability), or none runs at the end, none is
 // restarted, and a passing Run says so.

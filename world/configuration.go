@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/fault"
@@ -20,15 +21,16 @@ type configuration struct {
 	crashes    float64 // the probability of one in every step
 	maxCrashes int
 	replicas   int
-	history    int64  // as in fakeapiserver.ClusterOptions
-	watchList  bool   // the server has streaming lists
-	podFaults  bool   // Pods and nodes fail, too
-	likely     string // the fault that most Pods meet then; "" for none
-	interleave bool   // the seed interleaves the goroutines of the test's process
-	detect     bool   // client-go's mutation detector watches the caches of informers there
-	restarts   bool   // controllers may be restarted after the body
-	leap       int    // after how many writes the next resourceVersion has a digit more; 0 for never
-	probe      int    // which of its writes controllers are probed with, of those that there are; 0 for several at once
+	history    int64         // as in fakeapiserver.ClusterOptions
+	watchList  bool          // the server has streaming lists
+	podFaults  bool          // Pods and nodes fail, too
+	likely     string        // the fault that most Pods meet then; "" for none
+	interleave bool          // the seed interleaves the goroutines of the test's process
+	detect     bool          // client-go's mutation detector watches the caches of informers there
+	restarts   bool          // controllers may be restarted after the body
+	leap       int           // after how many writes the next resourceVersion has a digit more; 0 for never
+	probe      int           // which of its writes controllers are probed with, of those that there are; 0 for several at once
+	later      time.Duration // by how much controllers are left alone for longer before the run does something to them
 }
 
 // In the header's options: the parts of a configuration.
@@ -45,6 +47,7 @@ const (
 	optionRestarts   = "restarts"
 	optionLeap       = "leap"
 	optionProbe      = "probe"
+	optionLater      = "later"
 )
 
 // The mixes of the seeds 1 to 4; the next four have the same, and so on. The first two are sure to have every kind between them. Only
@@ -170,6 +173,9 @@ func (c *configuration) write(h *sim.Header) (err error) {
 	if c.probe > 0 {
 		h.Options[optionProbe] = strconv.Itoa(c.probe)
 	}
+	if c.later > 0 {
+		h.Options[optionLater] = c.later.String()
+	}
 	h.Mix, err = json.Marshal(c.mix)
 	return err
 }
@@ -207,6 +213,9 @@ func readConfiguration(h *sim.Header) (c configuration, err error) {
 			}
 			return err
 		})
+	}
+	if h.Options[optionLater] != "" {
+		read(optionLater, func(text string) (err error) { c.later, err = time.ParseDuration(text); return err })
 	}
 	c.podFaults, c.likely = h.Options[optionPodFaults] != "", h.Options[optionLikely]
 	c.interleave, c.detect, c.restarts = interleaves(h), detectsMutations(h), h.Options[optionRestarts] != ""
@@ -250,6 +259,9 @@ func (c *configuration) String() string {
 		parts = append(parts, "resourceVersions that leap with every write")
 	case c.leap > 1:
 		parts = append(parts, fmt.Sprintf("resourceVersions that leap every %d writes", c.leap))
+	}
+	if c.later > 0 {
+		parts = append(parts, fmt.Sprintf("%v longer without faults", c.later))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -27,6 +27,7 @@ const collectorClient = "garbage-collector"
 type collector struct {
 	w     *world
 	nodes map[kinds.UID]*node
+	gone  map[kinds.UID]*node // what was deleted of kinds that may be served no more: nobody can ask for such an owner, and Kubernetes' collector remembers some, too (absentOwnerCache)
 	work  *backlog[kinds.UID]
 }
 
@@ -53,7 +54,7 @@ func (c *collector) enqueue(uid kinds.UID) {
 
 // rebuild reads the whole Store, at the start and after a restore.
 func (c *collector) rebuild() {
-	c.nodes = map[kinds.UID]*node{}
+	c.nodes, c.gone = map[kinds.UID]*node{}, map[kinds.UID]*node{}
 	c.work.clear()
 	store := c.w.cluster.Store()
 	for _, r := range c.w.mapper.registry.All() {
@@ -89,6 +90,9 @@ func (c *collector) committed(_ store.ResourceID, v store.Committed) {
 	m, ok := v.Object.(metav1.Object)
 	if !ok {
 		return
+	}
+	if n := c.nodes[m.GetUID()]; n != nil && c.w.definitions != nil {
+		c.gone[m.GetUID()] = n
 	}
 	delete(c.nodes, m.GetUID())
 	for _, d := range c.dependents(m.GetUID()) {
@@ -163,7 +167,11 @@ func (c *collector) checkOwners(looking kinds.UID, n *node) (acted bool) {
 
 // owner says what has become of an object's owner. It is looked for in the object's namespace, and nowhere else.
 func (c *collector) owner(n *node, ref metav1.OwnerReference) controllers.OwnerState {
-	r, err := c.w.mapper.byKind(schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind))
+	kind := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind)
+	r, err := c.w.mapper.byKind(kind)
+	if was := c.gone[ref.UID]; err != nil && was != nil && was.r.GroupVersionKind().GroupKind() == kind.GroupKind() && was.meta.GetName() == ref.Name && (!was.r.Namespaced || was.meta.GetNamespace() == n.meta.GetNamespace()) {
+		return controllers.Absent
+	}
 	if err != nil || r.Namespaced && n.meta.GetNamespace() == "" {
 		return controllers.Unknown
 	}

@@ -84,7 +84,7 @@ func (b *wellBehaved) replacements() {
 			b.replaceSoon(x, m.GetUID())
 			b.w.goOn(probeTime)
 			if b.replacing = false; unseen && !b.rewrote {
-				b.w.goOn(restTime)
+				b.w.goOn(b.rest())
 				b.restartAll(b.restarted + 1)
 			}
 		}

@@ -340,7 +340,7 @@ func (b *wellBehaved) lookAgain() {
 		return
 	}
 	b.w.stopFaults()
-	b.w.goOn(restTime)
+	b.w.goOn(b.rest())
 	b.anew = true
 	b.listAnew()
 	b.anew = false

@@ -107,8 +107,7 @@ func (r *runner) seed(seed uint64) error {
 	if err != nil {
 		return err
 	}
-	res := r.play(source{header: h})
-	r.note(res)
+	res := r.playSurely(h)
 	if r.peer.gone != nil {
 		return nil
 	}
@@ -150,8 +149,7 @@ func (r *runner) find(seed uint64) error {
 	if err != nil {
 		return err
 	}
-	res := r.play(source{header: h})
-	r.note(res)
+	res := r.playSurely(h)
 	if res.failed() && r.peer.gone == nil {
 		res = r.shrink(res)
 		r.report(res, r.store(res))

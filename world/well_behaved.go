@@ -198,7 +198,7 @@ func (b *wellBehaved) watch() {
 	w.remote.silent = true
 	w.stopFaults()
 	b.calm, b.after, b.struck = w.kernel.Elapsed(), true, slices.Clone(w.run.Faults)
-	w.goOn(restTime)
+	w.goOn(b.rest())
 	b.watched, b.watching = w.kernel.Elapsed(), true
 	b.stir()
 	w.goOn(watchTime)
@@ -212,6 +212,9 @@ func (b *wellBehaved) watch() {
 		w.kernel.Fail(errors.New(why))
 	}
 }
+
+// rest is how long controllers are left alone before the run does something to them.
+func (b *wellBehaved) rest() time.Duration { return restTime + b.w.config.later }
 
 // goingOn are the properties for which controllers are probed, when all others have judged.
 var goingOn = []string{wellbehaved.NameBackoff, wellbehaved.NameAbandoned, wellbehaved.NameDeletion, wellbehaved.NameRevival, wellbehaved.NameReplacement}

@@ -23,9 +23,9 @@ func noForgottenFailure(o *Options) property.Property {
 	return property.Property{
 		Name:      nameForgotten,
 		Statement: "a reconcile that has failed since a request was not answered is tried again",
-		Kinds:     append(o.Reconciles.kinds(), o.Restarts),
+		Kinds:     slices.Concat(o.Reconciles.kinds(), watchKinds, []sim.Kind{o.Restarts}),
 		New: func() property.Checker {
-			f := &forgotten{o: o, underWay: newUnderWay[attempt](o.Reconciles), last: map[way]*failure{}}
+			f := &forgotten{o: o, followers: newFollowers(), underWay: newUnderWay[attempt](o.Reconciles), last: map[way]*failure{}}
 			return property.Checker{Record: f.record, End: f.end}
 		},
 	}
@@ -34,6 +34,7 @@ func noForgottenFailure(o *Options) property.Property {
 // forgotten follows the failures that nobody has tried again yet.
 type forgotten struct {
 	underWay[attempt]
+	followers
 	o     *Options
 	last  map[way]*failure
 	order []way // of last
@@ -41,7 +42,10 @@ type forgotten struct {
 }
 
 // attempt is a reconcile that has begun, with what has become of its requests if they were not answered.
-type attempt struct{ unanswered []reports.Evidence }
+type attempt struct {
+	client     sim.ActorID
+	unanswered []reports.Evidence
+}
 
 // failure is a reconcile that has failed for that reason.
 type failure struct {
@@ -49,15 +53,18 @@ type failure struct {
 	text   string
 	reason reports.Evidence
 	end    reports.Evidence
+	of     []selection // what its client had watched by then, of which the object may be
 }
 
 func (f *forgotten) record(w property.World, r *sim.Record) *reports.Violation {
 	f.follow(w, r)
+	f.followers.record(w, r, f.o.Restarts)
 	switch r.Kind {
 	case f.o.Reconciles.Begin:
 		f.again(wayOf(w, r), r)
 	case fakeapiserver.KindResponse:
 		if by := f.answered(r); by != nil && passes(r.Detail) {
+			by.client = r.Actor
 			by.unanswered = append(by.unanswered, reports.Because(r, "%s is told: %s", clientName(w, r.Actor), r.Detail))
 		}
 	case f.o.Reconciles.End:
@@ -104,7 +111,7 @@ func (f *forgotten) ends(at way, r *sim.Record) {
 			why = message
 		}
 		if strings.Contains(unquoted(r.Detail), unquoted(why)) {
-			f.last[at] = &failure{r.At, strings.Clone(r.Detail), e, reports.Because(r, "%s has reconciled %s: %s", at.controller, at.key, r.Detail)}
+			f.last[at] = &failure{r.At, strings.Clone(r.Detail), e, reports.Because(r, "%s has reconciled %s: %s", at.controller, at.key, r.Detail), f.with(by.client, at.key)}
 			if !slices.Contains(f.order, at) {
 				f.order = append(f.order, at)
 			}
@@ -122,7 +129,7 @@ func (f *forgotten) end(w property.World) *reports.Violation {
 		return nil
 	}
 	for _, at := range f.order {
-		if x := f.last[at]; x != nil && w.Kernel().Elapsed()-x.at >= patience && f.judges(at) {
+		if x := f.last[at]; x != nil && w.Kernel().Elapsed()-x.at >= patience && f.judges(at) && !f.stopped(x.of) {
 			return f.violation(at, x, fmt.Sprintf("has not been tried again in the %v since then", span(w.Kernel().Elapsed()-x.at)))
 		}
 	}

@@ -85,6 +85,10 @@ type Exception struct {
 // Names of the properties, in the order of [All].
 var Names = []string{nameHot, nameWar, nameStale, nameQuiet, nameFinalizer, nameOrphan, NameBackoff, nameLost, NameEndless, nameForgotten, NameOverlooked, nameLeftover, nameBlind, nameDeposed, NameAbandoned, nameIgnored, NameRestart, NameRevival, nameGeneration, NameDeletion, NameReplacement, NameFinal}
 
+// Answering are the names of those that say that a controller does something since the run has done something, because the one comes after the other. A controller that has waited for its time may
+// happen to do so, too: what they find counts if it is found as well when the run does that at another time.
+var Answering = []string{nameFinalizer, nameForgotten, NameOverlooked, NameAbandoned, NameRestart, NameDeletion, NameReplacement}
+
 // All returns the properties with these names.
 func All(o Options, names []string) (all []property.Property) {
 	for _, p := range []property.Property{

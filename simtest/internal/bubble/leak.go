@@ -50,6 +50,8 @@ var knownLeaks = []knownLeak{
 	{"k8s.io/apimachinery/pkg/watch.(*Broadcaster).", "An event broadcaster has a goroutine until its Shutdown."},
 	{"k8s.io/client-go/tools/watch.(*eventProcessor).", "The goroutine of UntilWithSync is client-go's mistake, not yours: it misses an end that comes while it is about to " +
 		"wait (kubernetes/kubernetes#90581). Set Options.AllowLeaks."},
+	{"k8s.io/apimachinery/pkg/watch.(*filteredWatch).", "The filter of a watch is a mistake of Kubernetes' libraries, not yours: one that is stopped while it hands on an event waits for ever, as below " +
+		"controller-runtime's informers of metadata only. Set Options.AllowLeaks."},
 	{"sigs.k8s.io/controller-runtime/pkg/internal/source.(*Kind).Start.", "The sources are controller-runtime's mistake, not yours: up to v0.19 one that is canceled " +
 		"while it starts tells a channel where nobody listens any more. Set Options.AllowLeaks, or use a newer release."},
 	{"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue.(", "The workers are controller-runtime's mistake, not yours: in v0.20 and v0.21 its priority queue wakes no worker that waits " +
