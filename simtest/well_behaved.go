@@ -79,7 +79,8 @@ type Exception struct {
 //	NoWriteWar             two writers, or two field managers, set a field to and fro, six times within 5 minutes, each to its own value
 //	NoStaleCreate          an owner is left with two children that differ in a drawn name only: the second was made from a cache that
 //	                       had not seen the first. An owner may have as many as the largest number in its own spec or data that is, by its name,
-//	                       no port, time, weight or the like; text counts in a ConfigMap only
+//	                       no port, time, weight or the like; text counts in a ConfigMap only. Whoever makes another one when
+//	                       either is deleted, in the end, wants both
 //	QuietAfterConvergence  a field changes three times, or an object is created three times, although all is done
 //	NoFinalizerLeft        an object that is being deleted stays, although the controller that has set its finalizer runs, or stays until the
 //	                       run has the controller's informers list anew

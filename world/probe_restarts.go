@@ -15,11 +15,11 @@ func (b *wellBehaved) restart() {
 	if !b.asked(wellbehaved.NameRestart) && !b.asked(wellbehaved.NameFinal) || !b.w.config.restarts || !b.crashable() {
 		return
 	}
-	b.conclude(append(goingOn, wellbehaved.NameRestart, wellbehaved.NameFinal)...)
+	b.conclude(append(b.goingOn(), wellbehaved.NameRestart, wellbehaved.NameFinal)...)
 	if b.restartAll(1); b.rewrote {
 		b.restartAll(2) // who writes now writes at each start
 	}
-	b.conclude(goingOn...)
+	b.conclude(b.goingOn()...)
 }
 
 // crashable reports whether a process runs.

@@ -51,6 +51,8 @@ type wellBehaved struct {
 	theirs   []belonging        // what the test has
 	holds    []holding          // the finalizers that they have added or removed
 	revived  []types.UID        // what NoRevival has to see deleted once more
+	suspects func(property.World) []types.UID
+	unwanted []types.UID // what NoStaleCreate has to see deleted, one at a time
 	probing  bool
 	anew     bool // controllers' informers have listed anew since writes were made to fail
 
@@ -93,6 +95,7 @@ func (b *wellBehaved) properties() []property.Property {
 		Probing:    func() bool { return b.probing },
 		ListsAnew:  func() bool { return b.anew },
 		Restarted:  func() int { return b.restarted },
+		Suspects:   func(ask func(property.World) []types.UID) { b.suspects = ask },
 		Doubts:     func() { b.doubted = true },
 		Revives:    func(uid types.UID) { b.revived = append(b.revived, uid) },
 		Confirmed:  func() bool { return b.confirmed },
@@ -205,8 +208,12 @@ func (b *wellBehaved) watch() {
 	if b.asked(wellbehaved.NameEndless) {
 		b.errors = w.remote.errors(b.calm)
 	}
+	if b.suspects != nil {
+		b.unwanted = b.suspects(w)
+	}
 	b.confirm()
 	b.restart()
+	b.remove()
 	b.probe()
 	if why := b.blind(); why != "" {
 		w.kernel.Fail(errors.New(why))
@@ -218,6 +225,14 @@ func (b *wellBehaved) rest() time.Duration { return restTime + b.w.config.later 
 
 // goingOn are the properties for which controllers are probed, when all others have judged.
 var goingOn = []string{wellbehaved.NameBackoff, wellbehaved.NameAbandoned, wellbehaved.NameDeletion, wellbehaved.NameRevival, wellbehaved.NameReplacement}
+
+// goingOn are those, and NoStaleCreate if it has to see something deleted.
+func (b *wellBehaved) goingOn() []string {
+	if len(b.unwanted) > 0 {
+		return append(slices.Clone(goingOn), wellbehaved.NameStale)
+	}
+	return slices.Clone(goingOn)
+}
 
 // conclude has the ready-made properties judge, but for some, which go on.
 func (b *wellBehaved) conclude(but ...string) {
@@ -231,7 +246,7 @@ func (b *wellBehaved) confirm() {
 	if !b.doubted || b.over() {
 		return
 	}
-	b.conclude(append(goingOn, wellbehaved.NameOverlooked, wellbehaved.NameRestart, wellbehaved.NameFinal)...)
+	b.conclude(append(b.goingOn(), wellbehaved.NameOverlooked, wellbehaved.NameRestart, wellbehaved.NameFinal)...)
 	b.listAnew()
 	b.confirmed = true
 }

@@ -17,20 +17,22 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-const nameStale = "NoStaleCreate"
+// NameStale is the name of the property for which children that look like one too many are deleted once more: whoever wants as many makes others.
+const NameStale = "NoStaleCreate"
 
 // noStaleCreate checks that no owner is left with two equal children because their maker had not seen the first when it made the second. Equal
 // are children that differ in nothing but a drawn name; an owner may have as many as the largest number in it that may count them. It is judged
 // when all is over, for a controller that sees its mistake and deletes the second is right in the end.
 func noStaleCreate(o *Options) property.Property {
 	return property.Property{
-		Name:      nameStale,
+		Name:      NameStale,
 		Statement: "no owner is left with two equal children that one controller made from a cache without the first",
 		Kinds: slices.Concat(following, []sim.Kind{
 			fakeapiserver.KindCommit, fakeapiserver.KindResponse, fakeapiserver.KindFault, o.Restarts,
 		}),
 		New: func() property.Checker {
 			s := &staleness{o: o, known: map[followed]known{}, sent: map[sentBy]known{}, plurals: map[sentBy]string{}, unseen: map[sim.ActorID][]*child{}, made: map[sim.ActorID][]*child{}}
+			o.Suspects(s.suspect)
 			return property.Checker{Record: s.record, End: s.end}
 		},
 	}
@@ -78,16 +80,31 @@ type role struct {
 	content           uint64
 }
 
+// removed is a child that the run has deleted, when its maker had made so many others.
+type removed struct {
+	reports.Evidence
+	remade int
+}
+
 // staleness follows children, and who has been told of them.
 type staleness struct {
-	o       *Options
-	known   map[followed]known
-	sent    map[sentBy]known  // by create in flight
-	plurals map[sentBy]string // by list in flight
-	unseen  map[sim.ActorID][]*child
-	made    map[sim.ActorID][]*child // all that are there, seen or not
-	doubles []*child                 // the second of each two
-	faults  []struck                 // the last ones
+	o        *Options
+	known    map[followed]known
+	sent     map[sentBy]known  // by create in flight
+	plurals  map[sentBy]string // by list in flight
+	unseen   map[sim.ActorID][]*child
+	made     map[sim.ActorID][]*child // all that are there, seen or not
+	doubles  []*child                 // the second of each two
+	faults   []struck                 // the last ones
+	suspects []*suspect
+}
+
+// suspect is what has to be deleted, child for child, before it is known that nobody wanted as many.
+type suspect struct {
+	*reports.Violation
+	of     []*child
+	gone   []removed // of these
+	remade int       // how many the same client has made since
 }
 
 func (s *staleness) record(w property.World, r *sim.Record) *reports.Violation {
@@ -211,6 +228,9 @@ func (s *staleness) committed(w property.World, r *sim.Record) {
 	if m == nil {
 		return
 	}
+	if len(s.suspects) > 0 {
+		s.probed(w, r, m)
+	}
 	if r.Detail != "ADDED" {
 		if r.Detail == "DELETED" || m.GetDeletionTimestamp() != nil {
 			for _, second := range s.doubles {
@@ -228,7 +248,7 @@ func (s *staleness) committed(w property.World, r *sim.Record) {
 	}
 	x := s.o.writeOf(w)
 	ref := metav1.GetControllerOf(m)
-	if x.role != Controller || ref == nil || Bookkeeping(r.Key) || s.o.excepted(nameStale, x.name, r.Key) {
+	if x.role != Controller || ref == nil || Bookkeeping(r.Key) || s.o.excepted(NameStale, x.name, r.Key) {
 		return
 	}
 	c := &child{
@@ -245,7 +265,8 @@ func (s *staleness) committed(w property.World, r *sim.Record) {
 	s.unseen[x.client], s.made[x.client] = append(s.unseen[x.client], c), append(s.made[x.client], c)
 }
 
-func (s *staleness) end(w property.World) *reports.Violation {
+// suspect returns, by their uids, the children that look like one too many. The run then deletes them, one at a time.
+func (s *staleness) suspect(w property.World) []kinds.UID {
 	since, ok := s.o.Observed()
 	if !ok || len(s.doubles) == 0 {
 		return nil
@@ -258,17 +279,56 @@ func (s *staleness) end(w property.World) *reports.Violation {
 			first.seen == nil || c.seen == nil || max(first.seen.At, c.seen.At) > since || asksFor(owner.obj) >= s.siblings(live, c.role) {
 			continue
 		}
-		v := &reports.Violation{Key: c.key, Message: fmt.Sprintf("%s has made %s and %s for %s, which asks for one: at the second it had %s, without the first, and it has left both for %v",
-			c.by.name, first.key, c.key, owner.key, c.sent.String(c.role.plural), span(w.Kernel().Elapsed()-max(first.seen.At, c.seen.At)))}
-		v.Because = append(v.Because, reports.Evidence{Step: first.step, At: first.at, Text: fmt.Sprintf("%s creates %s (RV %d)", c.by.name, first.key, first.rv)})
-		if first.answer != nil && first.answer.Step <= c.step {
-			v.Because = append(v.Because, *first.answer)
+		s.suspects = append(s.suspects, &suspect{Violation: s.violation(w, c, owner.key), of: []*child{c, first}})
+		return []kinds.UID{c.uid, first.uid}
+	}
+	return nil
+}
+
+// probed notes that the run deletes a child that is suspected, and that its maker makes another one.
+func (s *staleness) probed(w property.World, r *sim.Record, m metav1.Object) {
+	for _, x := range s.suspects {
+		switch by := s.o.writeOf(w); {
+		case r.Detail == "DELETED" && by.role == Outside && s.o.Probing():
+			for _, c := range x.of {
+				if c.uid == m.GetUID() {
+					x.gone = append(x.gone, removed{reports.Because(r, "the run deletes %s (RV %d), and %s makes no other one", r.Key, r.RV, c.by.name), x.remade})
+				}
+			}
+		case r.Detail == "ADDED" && len(x.gone) > 0 && by.client == x.of[0].by.client:
+			if ref := metav1.GetControllerOf(m); ref != nil && x.of[0].role == (role{pluralOf(r.Key), m.GetNamespace(), ref.UID, likeness(r.Obj)}) {
+				x.remade++
+			}
 		}
-		v.Because = append(v.Because, c.struck...)
-		v.Because = append(v.Because, reports.Evidence{Step: c.sent.step, At: c.sent.at, Text: fmt.Sprintf("what %s knows of %s when it creates the second: %s", c.by.name, c.role.plural, c.sent.String(c.role.plural))})
-		v.Because = append(v.Because, reports.Evidence{Step: c.step, At: c.at, Text: fmt.Sprintf("%s creates %s (RV %d), equal but for its name", c.by.name, c.key, c.rv)}, *first.seen)
-		slices.SortStableFunc(v.Because, func(a, b reports.Evidence) int { return int(int64(a.Step) - int64(b.Step)) })
-		return v
+	}
+}
+
+func (s *staleness) violation(w property.World, c *child, owner string) *reports.Violation {
+	first := c.sibling
+	v := &reports.Violation{Key: c.key, Message: fmt.Sprintf("%s has made %s and %s for %s, which asks for one: at the second it had %s, without the first, and it has left both for %v",
+		c.by.name, first.key, c.key, owner, c.sent.String(c.role.plural), span(w.Kernel().Elapsed()-max(first.seen.At, c.seen.At)))}
+	v.Because = append(v.Because, reports.Evidence{Step: first.step, At: first.at, Text: fmt.Sprintf("%s creates %s (RV %d)", c.by.name, first.key, first.rv)})
+	if first.answer != nil && first.answer.Step <= c.step {
+		v.Because = append(v.Because, *first.answer)
+	}
+	v.Because = append(v.Because, c.struck...)
+	v.Because = append(v.Because, reports.Evidence{Step: c.sent.step, At: c.sent.at, Text: fmt.Sprintf("what %s knows of %s when it creates the second: %s", c.by.name, c.role.plural, c.sent.String(c.role.plural))})
+	v.Because = append(v.Because, reports.Evidence{Step: c.step, At: c.at, Text: fmt.Sprintf("%s creates %s (RV %d), equal but for its name", c.by.name, c.key, c.rv)}, *first.seen)
+	slices.SortStableFunc(v.Because, func(a, b reports.Evidence) int { return int(int64(a.Step) - int64(b.Step)) })
+	return v
+}
+
+func (s *staleness) end(w property.World) *reports.Violation {
+	for _, x := range s.suspects {
+		if x.remade < len(x.of) {
+			for n, gone := range x.gone {
+				if next := append(x.gone, removed{remade: x.remade})[n+1]; next.remade == gone.remade {
+					x.Because = append(x.Because, gone.Evidence)
+					break
+				}
+			}
+			return x.Violation
+		}
 	}
 	return nil
 }

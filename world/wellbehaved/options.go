@@ -43,6 +43,8 @@ type Options struct {
 	Confirmed func() bool
 	// Revives says that NoRevival has to see what happens when the object with this uid is deleted.
 	Revives func(uid kinds.UID)
+	// Suspects passes on what says, once, which objects NoStaleCreate has to see deleted, one at a time, after all other properties but those that go on have judged.
+	Suspects func(ask func(property.World) []kinds.UID)
 	// Restarts is the kind of record that says that the process of a client has begun or ended: of "process/NAME", the client "conn/NAME".
 	Restarts sim.Kind
 	// Collected reports whether a garbage collector runs.
@@ -83,7 +85,7 @@ type Exception struct {
 }
 
 // Names of the properties, in the order of [All].
-var Names = []string{nameHot, nameWar, nameStale, nameQuiet, nameFinalizer, nameOrphan, NameBackoff, nameLost, NameEndless, nameForgotten, NameOverlooked, nameLeftover, nameBlind, nameDeposed, NameAbandoned, nameIgnored, NameRestart, NameRevival, nameGeneration, NameDeletion, NameReplacement, NameFinal}
+var Names = []string{nameHot, nameWar, NameStale, nameQuiet, nameFinalizer, nameOrphan, NameBackoff, nameLost, NameEndless, nameForgotten, NameOverlooked, nameLeftover, nameBlind, nameDeposed, NameAbandoned, nameIgnored, NameRestart, NameRevival, nameGeneration, NameDeletion, NameReplacement, NameFinal}
 
 // Answering are the names of those that say that a controller does something since the run has done something, because the one comes after the other. A controller that has waited for its time may
 // happen to do so, too: what they find counts if it is found as well when the run does that at another time.
