@@ -22,6 +22,7 @@ import (
 type labeler struct {
 	forgets, compares bool
 	least, most       time.Duration // of its delays; those of client-go's queues if 0
+	decays            time.Duration // if that has passed since the last failure, it begins anew; not if 0
 }
 
 func (l labeler) run(ctx context.Context, config *rest.Config) error {
@@ -34,6 +35,7 @@ func (l labeler) run(ctx context.Context, config *rest.Config) error {
 	if l.least > 0 {
 		limiter = workqueue.NewItemExponentialFailureRateLimiter(l.least, l.most)
 	}
+	failed := map[any]time.Time{}
 	for {
 		key, down := queue.Get()
 		if down {
@@ -53,6 +55,10 @@ func (l labeler) run(ctx context.Context, config *rest.Config) error {
 		_, err = queue.client.CoreV1().ConfigMaps(namespace).Patch(ctx, name, types.MergePatchType, []byte(`{"metadata":{"labels":{"seen":"yes"}}}`), metav1.PatchOptions{})
 		switch {
 		case err != nil && !apierrors.IsNotFound(err):
+			if l.decays > 0 && time.Since(failed[key]) > l.decays {
+				limiter.Forget(key)
+			}
+			failed[key] = time.Now()
 			queue.AddAfter(key, limiter.When(key))
 		case l.forgets:
 			limiter.Forget(key)
@@ -88,7 +94,9 @@ func TestRateLimiterThatNeverForgets(t *testing.T) {
 	for _, l := range []labeler{{}, {compares: true}, {compares: true, least: time.Second, most: time.Minute}, {least: 2 * time.Second, most: time.Hour}} {
 		right := o
 		right.Seeds = seeds(o.Seeds)
-		simtest.Run(t, right, body(labeler{true, l.compares, l.least, l.most}))
+		forgetting := l
+		forgetting.forgets = true
+		simtest.Run(t, right, body(forgetting))
 		found := simtest.Find(t, o, body(l))
 		if found == nil || found.Property != simtest.NoGrowingBackoff {
 			t.Fatalf("%+v: found %v", l, found)
@@ -103,6 +111,19 @@ func TestRateLimiterThatNeverForgets(t *testing.T) {
 		if found := simtest.Find(t, but, body(l)); found != nil {
 			t.Errorf("%+v: another one is broken, too: %v", l, found)
 		}
+	}
+}
+
+// A backoff that goes by how long ago the last failure was, as client-go's flowcontrol.Backoff, needs no Forget.
+func TestBackoffThatDecays(t *testing.T) {
+	for _, compares := range []bool{true, false} {
+		simtest.Run(t, simtest.Options{Seeds: seeds(20), Properties: simtest.WellBehaved()}, func(env *simtest.Env) {
+			env.Go("labels", func(ctx context.Context) error {
+				return labeler{compares: compares, decays: 10 * time.Minute}.run(ctx, env.RESTConfig("labels"))
+			})
+			env.Create(configMap("a", ""), configMap("b", ""))
+			env.Advance(time.Minute)
+		})
 	}
 }
 

@@ -144,6 +144,7 @@ type Exception struct {
 //
 // A controller that waits for its time, such as half an hour after a change, may happen to write just when the run has done something to it. So what NoFinalizerLeft, NoForgottenFailure, NoForgottenChange,
 // NoAbandonedWrite, QuietAfterRestart, NoLostDeletion or NoLostReplacement finds counts only if it is found, too, when the run is made once more with all of this seven minutes later.
+// NoGrowingBackoff's rounds are half an hour apart then, since a backoff may end by itself some time after the last failure.
 //
 // For QuietAfterRestart, all processes are restarted before that, when the 10 minutes are over, and 90 s pass; if somebody writes something then, they are restarted once more, since
 // one that writes at each start has forgotten nothing. Where processes never crash (Options.CrashProbability), or none runs at the end, none is

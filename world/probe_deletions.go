@@ -28,6 +28,7 @@ func (b *wellBehaved) deletions(made []making) {
 	for _, round := range oneOfEach(alone(b, made)) {
 		for _, way := range ways {
 			round = b.deletion(round, way)
+			b.fade()
 		}
 	}
 }

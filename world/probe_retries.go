@@ -246,6 +246,7 @@ func (b *wellBehaved) probe() {
 			}
 			b.undoSoon(first)
 			b.w.goOn(probeTime)
+			b.fade()
 		}
 	}
 	abandoned := b.asked(wellbehaved.NameAbandoned)
@@ -260,6 +261,13 @@ func (b *wellBehaved) probe() {
 	b.deletions(made)
 	b.deleteRevived()
 	b.replacements()
+}
+
+// fade lets backoffs end that go by how long ago the last failure was, in a run that is made once more: only who is told of no success still puts off the next retry longer than the one before.
+func (b *wellBehaved) fade() {
+	if b.w.config.later > 0 {
+		b.w.goOn(b.rest())
+	}
 }
 
 // over reports whether the run has failed.
