@@ -24,6 +24,10 @@ func TestPatternsAreWellBehaved(t *testing.T) {
 		"replaces": func() controllerruntime.Pattern { return controllerruntime.Replaces },
 		"cleansup": func() controllerruntime.Pattern { return controllerruntime.CleansUp },
 		"outside":  outside,
+		"fields":   func() controllerruntime.Pattern { return controllerruntime.Fields },
+		"hashes":   func() controllerruntime.Pattern { return controllerruntime.Hashes },
+		"purges":   func() controllerruntime.Pattern { return controllerruntime.Purges },
+		"expires":  func() controllerruntime.Pattern { return controllerruntime.Expires(30 * time.Minute) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			simtest.Run(t, simtest.Options{GarbageCollection: true, Properties: simtest.WellBehaved()}, changes(pattern))
