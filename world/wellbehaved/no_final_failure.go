@@ -39,10 +39,10 @@ type finalFailures struct {
 	said   map[kinds.UID]map[string]saying
 }
 
-// sentWords are those of an answer that a client got.
+// sentWords are those of an answer that a client got to requests of a path.
 type sentWords struct {
-	client sim.ActorID
-	words  string
+	client      sim.ActorID
+	words, path string
 }
 
 // saying is a message that has them, and who has written it.
@@ -74,7 +74,8 @@ func (s *finalFailures) answered(w property.World, r *sim.Record) {
 	if q == nil || words == "" {
 		return
 	}
-	at := sentWords{r.Actor, words}
+	path, _, _ := strings.Cut(q.Path, "?")
+	at := sentWords{r.Actor, words, path}
 	if _, is := s.failed[at]; !is {
 		s.order = append(s.order, at)
 	}
@@ -114,16 +115,30 @@ func (s *finalFailures) committed(w property.World, r *sim.Record) {
 		if _, is := before[field]; is {
 			continue
 		}
-		for _, at := range s.order {
-			if at.client != x.client || !strings.Contains(unquoted(text), at.words) {
-				continue
-			}
-			if s.said[uid] == nil {
-				s.said[uid] = map[string]saying{}
-			}
-			s.said[uid][field] = saying{x, text, s.failed[at], reports.Because(r, "%s writes %s of %s: %q (RV %d)", x.name, field, r.Key, text, r.RV)}
+		failed, is := s.of(x.client, text)
+		if !is {
+			continue
+		}
+		if s.said[uid] == nil {
+			s.said[uid] = map[string]saying{}
+		}
+		s.said[uid][field] = saying{x, text, failed, reports.Because(r, "%s writes %s of %s: %q (RV %d)", x.name, field, r.Key, text, r.RV)}
+	}
+}
+
+// of returns the answer that a message tells of: the last one in its words, of those to requests whose path it has, too, if there are any.
+func (s *finalFailures) of(client sim.ActorID, text string) (last reports.Evidence, is bool) {
+	text, named := unquoted(text), false
+	for _, at := range s.order {
+		if at.client != client || !strings.Contains(text, at.words) {
+			continue
+		}
+		e, names := s.failed[at], strings.Contains(text, at.path+`"`) || strings.Contains(text, at.path+"?")
+		if !is || names && !named || names == named && e.Step > last.Step {
+			last, named, is = e, names, true
 		}
 	}
+	return last, is
 }
 
 // complaints returns the messages of a status, and of those of its conditions that may be of something wrong, by field.
