@@ -27,6 +27,7 @@ type secretMaker struct {
 	protobuf       bool // as clients of built-in kinds in newer releases
 	applies        bool
 	remembers      bool // each failure, whatever succeeds afterwards
+	filters        bool // what nothing has changed of
 }
 
 // unforgetting is a work queue whose rate limiter is never told of a success.
@@ -45,6 +46,7 @@ func (k secretMaker) run(ctx context.Context, config *rest.Config) error {
 		return err
 	}
 	defer shutDown()
+	queue.deaf.Store(k.filters)
 	secrets := queue.factory.Core().V1().Secrets().Informer()
 	if k.children {
 		add := func(obj any) {
@@ -135,9 +137,21 @@ func TestNoAbandonedWriteOfCreates(t *testing.T) {
 		}
 	}
 
+	// Of one that leaves out what has not changed, whatever its informers list, a restart shows it.
+	filtering := o
+	filtering.Mix, filtering.CrashProbability = "none", 1e-9
+	simtest.Run(t, filtering, body(secretMaker{children: true, filters: true}))
+	found := simtest.Find(t, filtering, body(secretMaker{children: true, filters: true, givesUp: true}))
+	if found == nil || found.Property != simtest.NoAbandonedWrite {
+		t.Fatalf("found %v", found)
+	}
+	wantIn(t, found.Text, "keeps creates secrets default/", "only when it is restarted", "keeps, which the run has restarted, is told anew of what there is")
+	filtering.CrashProbability = -1
+	simtest.Run(t, filtering, body(secretMaker{children: true, filters: true, givesUp: true}))
+
 	// An apply makes what is not there.
 	simtest.Run(t, o, body(secretMaker{children: true, applies: true}))
-	found := simtest.Find(t, o, body(secretMaker{children: true, applies: true, givesUp: true}))
+	found = simtest.Find(t, o, body(secretMaker{children: true, applies: true, givesUp: true}))
 	if found == nil || found.Property != simtest.NoAbandonedWrite {
 		t.Fatalf("found %v", found)
 	}

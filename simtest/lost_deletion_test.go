@@ -33,6 +33,16 @@ func TestNoLostDeletion(t *testing.T) {
 				"keeps, whose watch has told of that, sends ", "keeps is told so by a list without it", "is told anew of what there is")
 			t.Logf("seed %d: %s", found.Seed, found.Text)
 		}
+		// Of one that leaves out what has not changed, whatever its informers list, a restart shows it.
+		k := secretMaker{children: true, filters: true}
+		o.CrashProbability = 1e-9
+		simtest.Run(t, o, body(k))
+		k.blind = true
+		found := simtest.Find(t, o, body(k))
+		if found == nil || found.Property != simtest.NoLostDeletion {
+			t.Fatalf("%+v: found %v", k, found)
+		}
+		wantIn(t, found.Text, "keeps creates secrets default/", "only when it is restarted", "keeps is told so by a list without it", "keeps, which the run has restarted, is told anew of what there is")
 		simtest.Run(t, o, body(secretMaker{})) // no handler of its is told that anything is missing, whoever tells
 	}
 }

@@ -2,6 +2,7 @@ package simtest_test
 
 import (
 	"context"
+	"sync/atomic"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/informers"
@@ -17,6 +18,7 @@ type mapQueue struct {
 	client  *kubernetes.Clientset
 	maps    cache.SharedIndexInformer
 	factory informers.SharedInformerFactory
+	deaf    atomic.Bool // to updates, as by a filter of generations
 }
 
 // newMapQueue starts the informer. The queue ends with ctx, and the informer with shutDown. Whether it is told of deletions is the controller's.
@@ -31,13 +33,17 @@ func newMapQueueIn(ctx context.Context, config *rest.Config, namespace string, d
 		return nil, nil, err
 	}
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(namespace))
-	q = &mapQueue{workqueue.NewRateLimitingQueue(workqueue.DefaultControllerRateLimiter()), client, factory.Core().V1().ConfigMaps().Informer(), factory}
+	q = &mapQueue{RateLimitingInterface: workqueue.NewRateLimitingQueue(workqueue.DefaultControllerRateLimiter()), client: client, maps: factory.Core().V1().ConfigMaps().Informer(), factory: factory}
 	add := func(obj any) {
 		if key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj); err == nil {
 			q.Add(key)
 		}
 	}
-	handler := cache.ResourceEventHandlerFuncs{AddFunc: add, UpdateFunc: func(_, obj any) { add(obj) }}
+	handler := cache.ResourceEventHandlerFuncs{AddFunc: add, UpdateFunc: func(_, obj any) {
+		if !q.deaf.Load() {
+			add(obj)
+		}
+	}}
 	if deletions {
 		handler.DeleteFunc = add
 	}

@@ -134,7 +134,7 @@ type Exception struct {
 // For NoGrowingBackoff, updates and patches that a controller sent in these 10 minutes then fail, five times for two attempts each, with 2 minutes for each
 // time. Of one that sends none, because it compares first what there is, the last changes of up to three objects are undone each time, so that it writes them
 // again; if it does not, what its rate limiter remembers is not seen. For NoAbandonedWrite, they are then undone once more, one at a time, while all writes of the object
-// fail for 10 s. If that is still undone after 2 minutes, the informers list anew once more 20 minutes later. The same is done with creates: of each client, the last
+// fail for 10 s. If that is still undone after 2 minutes, the informers list anew once more 20 minutes later, and then, if it still is, all processes are restarted. The same is done with creates: of each client, the last
 // objects of up to three resources that it has created, or made by an apply, are deleted while its creates of the resource fail; and with finalizers: up to three objects that have one of the
 // client's are deleted while its writes of them fail. In half of the seeds, eight in a row, it is one object in all that writes fail of, another one each seed, since who tries one write again
 // often makes good another that it has given up. For NoGrowingBackoff, what was created is deleted three times more, and the first two attempts to make one again fail each time; for NoLostDeletion, once more,

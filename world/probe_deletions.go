@@ -48,10 +48,9 @@ func (b *wellBehaved) deletion(of []making, way func(making)) (back []making) {
 		}
 	}
 	b.w.goOn(probeTime)
-	back = slices.DeleteFunc(slices.Clone(of), func(x making) bool { return had[x] == 0 || len(b.like(x)) < had[x] })
-	if len(back) < len(had) {
-		b.lookAgain()
-	}
+	lacks := func(x making) bool { return len(b.like(x)) < had[x] }
+	back = slices.DeleteFunc(slices.Clone(of), func(x making) bool { return had[x] == 0 || lacks(x) })
+	b.lookAgain(func() bool { return slices.ContainsFunc(of, lacks) })
 	return back
 }
 

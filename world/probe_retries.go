@@ -318,9 +318,7 @@ func outages[T interface{ by() string }](b *wellBehaved, all []T, probe func(T),
 			probe(x)
 		}
 		b.w.goOn(probeTime)
-		if slices.ContainsFunc(round, left) {
-			b.lookAgain()
-		}
+		b.lookAgain(func() bool { return slices.ContainsFunc(round, left) })
 	}
 }
 
@@ -342,14 +340,18 @@ func (b *wellBehaved) lasting() fault.Fault {
 	return fault.Fault{Count: fault.Lasting, Until: b.w.kernel.Elapsed() + wellbehaved.Outage}
 }
 
-// lookAgain has controllers look again at everything, once whatever was put off has been done.
-func (b *wellBehaved) lookAgain() {
-	if b.over() {
+// lookAgain has controllers look again at everything, once whatever was put off has been done, if something is left. Many leave out what has not changed, by its generation for instance, whatever their informers
+// list: if it is still left then, they are restarted, too.
+func (b *wellBehaved) lookAgain(left func() bool) {
+	if b.over() || !left() {
 		return
 	}
 	b.w.stopFaults()
 	b.w.goOn(b.rest())
 	b.anew = true
 	b.listAnew()
+	if !b.over() && left() && b.w.config.restarts && b.crashable() {
+		b.restartAll(b.restarted + 1)
+	}
 	b.anew = false
 }
