@@ -45,21 +45,27 @@ func note(c client.Client) reconcile.Func {
 
 const lastNoted = "the Deployment that is there is noted"
 
+func web() *appsv1.Deployment {
+	labels := map[string]string{"app": "web"}
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"},
+		Spec: appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}},
+		}},
+	}
+}
+
+// notes starts the controller.
+func notes(env *simtest.Env, others ...predicate.Predicate) {
+	env.Go("manager", func(ctx context.Context) error {
+		return controllerruntime.RunOfGenerations(ctx, env.RESTConfig("manager"), note, others...)
+	})
+}
+
 // recreates deletes a Deployment and creates it again, while a controller runs.
 func recreates(others ...predicate.Predicate) func(*simtest.Env) {
 	return func(env *simtest.Env) {
-		env.Go("manager", func(ctx context.Context) error {
-			return controllerruntime.RunOfGenerations(ctx, env.RESTConfig("manager"), note, others...)
-		})
-		labels := map[string]string{"app": "web"}
-		web := func() *appsv1.Deployment {
-			return &appsv1.Deployment{
-				ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"},
-				Spec: appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: corev1.PodTemplateSpec{
-					ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}},
-				}},
-			}
-		}
+		notes(env, others...)
 		noted := func() error {
 			d, m := web(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}}
 			if err := env.Get(d); err != nil {
@@ -96,9 +102,35 @@ func TestRecreatedIsLeftOut(t *testing.T) {
 	t.Logf("found with seed %d, %d steps, %d faults: %s", found.Seed, found.Steps, found.Faults, found.Message)
 }
 
+// The ready-made properties find it in a test that recreates nothing, and says nothing of what it expects.
+func TestNothingIsRecreated(t *testing.T) {
+	creates := func(others ...predicate.Predicate) func(*simtest.Env) {
+		return func(env *simtest.Env) {
+			notes(env, others...)
+			env.Create(web())
+			env.Advance(time.Minute)
+		}
+	}
+	o := simtest.Options{Properties: simtest.WellBehaved()}
+	found := simtest.Find(t, o, creates())
+	if found == nil {
+		t.Fatal("not found: has controller-runtime been mended?")
+	}
+	if found.Property != simtest.NoLostReplacement || !strings.Contains(found.Message, "somebody had deleted deployments default/web and made it anew") {
+		t.Errorf("something else was found:\n%s", found)
+	}
+	t.Logf("found with seed %d, %d steps, %d faults: %s", found.Seed, found.Steps, found.Faults, found.Message)
+	simtest.Run(t, o, creates(ofUIDs()))
+}
+
 // With a predicate that looks at the UID, every one is reconciled.
 func TestRecreatedIsReconciled(t *testing.T) {
+	simtest.Run(t, simtest.Options{Seeds: 100, Mix: "none"}, recreates(ofUIDs()))
+}
+
+// ofUIDs is a predicate of updates that bring another object of the name.
+func ofUIDs() predicate.Predicate {
 	another := predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool { return e.ObjectOld.GetUID() != e.ObjectNew.GetUID() }}
 	another.CreateFunc = func(event.CreateEvent) bool { return false } // as the other says
-	simtest.Run(t, simtest.Options{Seeds: 100, Mix: "none"}, recreates(another))
+	return another
 }
