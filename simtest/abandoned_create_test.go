@@ -2,7 +2,6 @@ package simtest_test
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -111,24 +110,26 @@ func (k secretMaker) run(ctx context.Context, config *rest.Config) error {
 	return nil
 }
 
+// keeps is a test in which it runs, and does nothing but create two ConfigMaps.
+func keeps(k secretMaker) func(*simtest.Env) {
+	return func(env *simtest.Env) {
+		env.Go("keeps", func(ctx context.Context) error { return k.run(ctx, env.RESTConfig("keeps")) })
+		env.Create(configMap("a", ""), configMap("b", ""))
+		env.Advance(time.Minute)
+	}
+}
+
 // Who gives up when a create fails leaves it undone. A run shows that: it deletes what was made last, and has creates fail for a while.
 func TestNoAbandonedWriteOfCreates(t *testing.T) {
-	only := slices.DeleteFunc(simtest.WellBehaved(), func(p simtest.Property) bool { return p.Name != simtest.NoAbandonedWrite })
+	only := just(simtest.NoAbandonedWrite)
 	o := simtest.Options{Seeds: seeds(6), Properties: only}
-	body := func(k secretMaker) func(*simtest.Env) {
-		return func(env *simtest.Env) {
-			env.Go("keeps", func(ctx context.Context) error { return k.run(ctx, env.RESTConfig("keeps")) })
-			env.Create(configMap("a", ""), configMap("b", ""))
-			env.Advance(time.Minute)
-		}
-	}
 	for _, drawn := range []bool{false, true} {
 		for _, children := range []bool{false, true} {
-			simtest.Run(t, o, body(secretMaker{drawn: drawn, children: children}))
+			simtest.Run(t, o, keeps(secretMaker{drawn: drawn, children: children}))
 		}
-		simtest.Run(t, o, body(secretMaker{drawn: drawn, givesUp: true})) // it is not told that anything is missing
+		simtest.Run(t, o, keeps(secretMaker{drawn: drawn, givesUp: true})) // it is not told that anything is missing
 		for _, protobuf := range []bool{false, true} {
-			found := simtest.Find(t, o, body(secretMaker{drawn: drawn, children: true, givesUp: true, protobuf: protobuf}))
+			found := simtest.Find(t, o, keeps(secretMaker{drawn: drawn, children: true, givesUp: true, protobuf: protobuf}))
 			if found == nil || found.Property != simtest.NoAbandonedWrite {
 				t.Fatalf("drawn %t, protobuf %t: found %v", drawn, protobuf, found)
 			}
@@ -140,18 +141,18 @@ func TestNoAbandonedWriteOfCreates(t *testing.T) {
 	// Of one that leaves out what has not changed, whatever its informers list, a restart shows it.
 	filtering := o
 	filtering.Mix, filtering.CrashProbability = "none", 1e-9
-	simtest.Run(t, filtering, body(secretMaker{children: true, filters: true}))
-	found := simtest.Find(t, filtering, body(secretMaker{children: true, filters: true, givesUp: true}))
+	simtest.Run(t, filtering, keeps(secretMaker{children: true, filters: true}))
+	found := simtest.Find(t, filtering, keeps(secretMaker{children: true, filters: true, givesUp: true}))
 	if found == nil || found.Property != simtest.NoAbandonedWrite {
 		t.Fatalf("found %v", found)
 	}
 	wantIn(t, found.Text, "keeps creates secrets default/", "only when it is restarted", "keeps, which the run has restarted, is told anew of what there is")
 	filtering.CrashProbability = -1
-	simtest.Run(t, filtering, body(secretMaker{children: true, filters: true, givesUp: true}))
+	simtest.Run(t, filtering, keeps(secretMaker{children: true, filters: true, givesUp: true}))
 
 	// An apply makes what is not there.
-	simtest.Run(t, o, body(secretMaker{children: true, applies: true}))
-	found = simtest.Find(t, o, body(secretMaker{children: true, applies: true, givesUp: true}))
+	simtest.Run(t, o, keeps(secretMaker{children: true, applies: true}))
+	found = simtest.Find(t, o, keeps(secretMaker{children: true, applies: true, givesUp: true}))
 	if found == nil || found.Property != simtest.NoAbandonedWrite {
 		t.Fatalf("found %v", found)
 	}

@@ -3,7 +3,6 @@ package simtest_test
 import (
 	"context"
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -129,19 +128,12 @@ func TestBackoffThatDecays(t *testing.T) {
 
 // Who writes by creates only makes again what a run deletes, while its creates fail.
 func TestRateLimiterOfCreatesThatNeverForgets(t *testing.T) {
-	only := slices.DeleteFunc(simtest.WellBehaved(), func(p simtest.Property) bool { return p.Name != simtest.NoGrowingBackoff })
-	body := func(k secretMaker) func(*simtest.Env) {
-		return func(env *simtest.Env) {
-			env.Go("keeps", func(ctx context.Context) error { return k.run(ctx, env.RESTConfig("keeps")) })
-			env.Create(configMap("a", ""), configMap("b", ""))
-			env.Advance(time.Minute)
-		}
-	}
+	only := just(simtest.NoGrowingBackoff)
 	for _, ready := range [][]simtest.Property{only, simtest.WellBehaved()} {
 		for _, k := range []secretMaker{{children: true}, {children: true, drawn: true}, {children: true, applies: true}} {
-			simtest.Run(t, simtest.Options{Seeds: seeds(6), Properties: ready}, body(k))
+			simtest.Run(t, simtest.Options{Seeds: seeds(6), Properties: ready}, keeps(k))
 			k.remembers = true
-			found := simtest.Find(t, simtest.Options{Seeds: 6, Properties: ready}, body(k))
+			found := simtest.Find(t, simtest.Options{Seeds: 6, Properties: ready}, keeps(k))
 			if found == nil || found.Property != simtest.NoGrowingBackoff {
 				t.Fatalf("%+v: found %v", k, found)
 			}

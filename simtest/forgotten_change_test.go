@@ -2,7 +2,6 @@ package simtest_test
 
 import (
 	"context"
-	"slices"
 	"testing"
 	"time"
 
@@ -93,7 +92,7 @@ func TestNoForgottenChangeNamesTheLaterChange(t *testing.T) {
 
 // What a controller has tried in vain it had reasons for by then: a change that came later is not what it has forgotten.
 func TestNoForgottenChangeNamesWhatWasTried(t *testing.T) {
-	only := slices.DeleteFunc(simtest.WellBehaved(), func(p simtest.Property) bool { return p.Name != simtest.NoForgottenChange })
+	only := just(simtest.NoForgottenChange)
 	found := simtest.Find(t, simtest.Options{Seeds: 1, Mix: "none", Shrink: -1, Properties: only}, func(env *simtest.Env) {
 		env.Go("levels", func(ctx context.Context) error {
 			queue, shutDown, err := newMapQueueIn(ctx, env.RESTConfig("levels"), "default", false)
@@ -144,7 +143,7 @@ func TestNoForgottenChangeSpares(t *testing.T) {
 
 // What somebody deletes before its maker's cache has seen it, the cache never had: no handler is told.
 func TestNoForgottenChangeSparesWhatNoInformerTells(t *testing.T) {
-	only := slices.DeleteFunc(simtest.WellBehaved(), func(p simtest.Property) bool { return p.Name != simtest.NoForgottenChange })
+	only := just(simtest.NoForgottenChange)
 	for name, seen := range map[string]bool{"unseen": false, "seen": true} {
 		t.Run(name, func(t *testing.T) {
 			mistake := ""

@@ -1,10 +1,7 @@
 package simtest_test
 
 import (
-	"context"
-	"slices"
 	"testing"
-	"time"
 
 	"github.com/informersim/informersim/simtest"
 )
@@ -12,20 +9,13 @@ import (
 // Who makes an object again when its watch tells that somebody has deleted it, and drops the tombstone that informers hand their handlers when a list tells, never learns of a deletion that its watch
 // has missed. No body has to delete anything: a run does, while watches have ended.
 func TestNoLostDeletion(t *testing.T) {
-	only := slices.DeleteFunc(simtest.WellBehaved(), func(p simtest.Property) bool { return p.Name != simtest.NoLostDeletion })
-	body := func(k secretMaker) func(*simtest.Env) {
-		return func(env *simtest.Env) {
-			env.Go("keeps", func(ctx context.Context) error { return k.run(ctx, env.RESTConfig("keeps")) })
-			env.Create(configMap("a", ""), configMap("b", ""))
-			env.Advance(time.Minute)
-		}
-	}
+	only := just(simtest.NoLostDeletion)
 	for _, ready := range [][]simtest.Property{only, simtest.WellBehaved()} {
 		o := simtest.Options{Seeds: seeds(6), Properties: ready, Mix: "none"}
 		for _, k := range []secretMaker{{children: true}, {children: true, drawn: true}, {children: true, protobuf: true}, {children: true, applies: true}} {
-			simtest.Run(t, o, body(k))
+			simtest.Run(t, o, keeps(k))
 			k.blind = true
-			found := simtest.Find(t, o, body(k))
+			found := simtest.Find(t, o, keeps(k))
 			if found == nil || found.Property != simtest.NoLostDeletion {
 				t.Fatalf("%+v: found %v", k, found)
 			}
@@ -36,13 +26,13 @@ func TestNoLostDeletion(t *testing.T) {
 		// Of one that leaves out what has not changed, whatever its informers list, a restart shows it.
 		k := secretMaker{children: true, filters: true}
 		o.CrashProbability = 1e-9
-		simtest.Run(t, o, body(k))
+		simtest.Run(t, o, keeps(k))
 		k.blind = true
-		found := simtest.Find(t, o, body(k))
+		found := simtest.Find(t, o, keeps(k))
 		if found == nil || found.Property != simtest.NoLostDeletion {
 			t.Fatalf("%+v: found %v", k, found)
 		}
 		wantIn(t, found.Text, "keeps creates secrets default/", "only when it is restarted", "keeps is told so by a list without it", "keeps, which the run has restarted, is told anew of what there is")
-		simtest.Run(t, o, body(secretMaker{})) // no handler of its is told that anything is missing, whoever tells
+		simtest.Run(t, o, keeps(secretMaker{})) // no handler of its is told that anything is missing, whoever tells
 	}
 }

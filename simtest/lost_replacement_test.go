@@ -3,7 +3,6 @@ package simtest_test
 import (
 	"context"
 	"maps"
-	"slices"
 	"testing"
 	"time"
 
@@ -73,7 +72,7 @@ func (f filtering) run(ctx context.Context, config *rest.Config) error {
 
 // A filter of updates that does not look at uids takes an object that was deleted and made anew, while its watch was closed, for the one before. No body has to replace anything.
 func TestNoLostReplacement(t *testing.T) {
-	only := slices.DeleteFunc(simtest.WellBehaved(), func(p simtest.Property) bool { return p.Name != simtest.NoLostReplacement })
+	only := just(simtest.NoLostReplacement)
 	body := func(f filtering) func(*simtest.Env) {
 		return func(env *simtest.Env) {
 			env.Go("marks", func(ctx context.Context) error { return f.run(ctx, env.RESTConfig("marks")) })

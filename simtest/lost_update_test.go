@@ -3,7 +3,6 @@ package simtest_test
 import (
 	"context"
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -73,7 +72,7 @@ func marks(ctx context.Context, config *rest.Config, how string) error {
 // An update without a resourceVersion takes back what others have written since the cache was filled. With one, it is refused; a patch sends only what it sets; and what a
 // controller has made itself it may set again.
 func TestNoLostUpdate(t *testing.T) {
-	o := simtest.Options{Properties: slices.DeleteFunc(simtest.WellBehaved(), func(p simtest.Property) bool { return p.Name != simtest.NoLostUpdate })}
+	o := simtest.Options{Properties: just(simtest.NoLostUpdate)}
 	for how, want := range map[string]bool{"without": true, "with": false, "patch": false, "own": false} {
 		f := simtest.Find(t, o, func(env *simtest.Env) {
 			if how != "own" {

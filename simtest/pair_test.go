@@ -103,16 +103,6 @@ func keepPairs(ctx context.Context, env *simtest.Env) error {
 		}
 		return nil
 	}
-	for {
-		name, shutdown := queue.Get()
-		if shutdown {
-			return nil
-		}
-		if err := keep(name.(string)); err != nil {
-			queue.AddRateLimited(name)
-		} else {
-			queue.Forget(name)
-		}
-		queue.Done(name)
-	}
+	work(queue, keep)
+	return nil
 }

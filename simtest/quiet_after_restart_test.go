@@ -3,7 +3,6 @@ package simtest_test
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -106,7 +105,7 @@ func TestQuietAfterRestartSparesWhatNoInformerTells(t *testing.T) {
 
 // Who writes something at each start has forgotten nothing, nor has who writes at a time of its own.
 func TestQuietAfterRestartSpares(t *testing.T) {
-	only := slices.DeleteFunc(simtest.WellBehaved(), func(p simtest.Property) bool { return p.Name != simtest.QuietAfterRestart })
+	only := just(simtest.QuietAfterRestart)
 	writes := func(ctx context.Context, client kubernetes.Interface, value string) error {
 		patch := fmt.Appendf(nil, `{"data":{"by":%q}}`, value)
 		_, err := client.CoreV1().ConfigMaps("default").Patch(ctx, "state", "application/merge-patch+json", patch, metav1.PatchOptions{})

@@ -80,16 +80,6 @@ func noteIdle(ctx context.Context, env *simtest.Env, after time.Duration) error 
 		_, err = client.CoreV1().ConfigMaps("default").Patch(ctx, name, "application/merge-patch+json", patch, metav1.PatchOptions{})
 		return err
 	}
-	for {
-		name, shutdown := queue.Get()
-		if shutdown {
-			return nil
-		}
-		if err := note(name.(string)); err != nil {
-			queue.AddRateLimited(name)
-		} else {
-			queue.Forget(name)
-		}
-		queue.Done(name)
-	}
+	work(queue, note)
+	return nil
 }
