@@ -139,7 +139,7 @@ type Exception struct {
 // client's are deleted while its writes of them fail. In half of the seeds, eight in a row, it is one object in all that writes fail of, another one each seed, since who tries one write again
 // often makes good another that it has given up. For NoGrowingBackoff, what was created is deleted three times more, and the first two attempts to make one again fail each time; for NoLostDeletion, once more,
 // just after the watches of the resource have ended with 410 Expired. For NoLostReplacement, up to three objects that the test has made, and that have no finalizers, are deleted and made anew, while the
-// watches are open and once more after they have ended; if no controller has written anything then, all are restarted 20 minutes later. The other properties judge before that; NoForgottenChange,
+// watches are open and once more after they have ended; all controllers are restarted 22 minutes later. The other properties judge before that; NoForgottenChange,
 // after the informers have listed anew once more, if what a controller has written since they did is a number, which may be another one each time.
 //
 // A controller that waits for its time, such as half an hour after a change, may happen to write just when the run has done something to it. So what NoFinalizerLeft, NoForgottenFailure, NoForgottenChange,

@@ -63,13 +63,14 @@ func (b *wellBehaved) custom(plural string) bool {
 	return true
 }
 
-// replacements has somebody delete objects and make them anew, first while controllers watch, then once their watches of them have ended, so that a list tells of the new one. If none of them writes
-// anything then, all are restarted, for the property NoLostReplacement.
+// replacements has somebody delete objects and make them anew, first while controllers watch, then once their watches of them have ended, so that a list tells of the new one, and long after
+// restarts them all, for the property NoLostReplacement.
 func (b *wellBehaved) replacements() {
 	if !b.asked(wellbehaved.NameReplacement) || !b.w.config.restarts || !b.crashable() {
 		return
 	}
 	b.conclude(wellbehaved.NameReplacement)
+	b.restartAll(b.restarted + 1) // what was left undone before is not to be taken for what an object made anew asks for
 	for _, x := range alone(b, b.replaceable()) {
 		for _, unseen := range []bool{false, true} {
 			m := b.object(x.probed)
@@ -80,10 +81,9 @@ func (b *wellBehaved) replacements() {
 			if unseen {
 				b.inject(fault.Fault{Kind: fault.Watch410, Resource: x.resource, From: b.w.kernel.Elapsed() + time.Millisecond, Count: -1})
 			}
-			b.rewrote, b.replacing = false, true
 			b.replaceSoon(x, m.GetUID())
 			b.w.goOn(probeTime)
-			if b.replacing = false; unseen && !b.rewrote {
+			if unseen {
 				b.w.goOn(b.rest())
 				b.restartAll(b.restarted + 1)
 			}

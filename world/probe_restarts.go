@@ -46,13 +46,9 @@ func (b *wellBehaved) restartAll(nth int) {
 	b.restarting = false
 }
 
-// noteRewrite notes that somebody has written something since the restart, or a controller since an object was made anew.
+// noteRewrite notes that somebody has written something since the restart.
 func (b *wellBehaved) noteRewrite(r *sim.Record) {
-	if wellbehaved.Bookkeeping(r.Key) {
-		return
-	}
-	cl, _ := b.w.cluster.Serving()
-	if b.restarting || b.replacing && cl != nil && b.role(cl.Actor()) == wellbehaved.Controller {
+	if b.restarting && !wellbehaved.Bookkeeping(r.Key) {
 		b.rewrote = true
 	}
 }

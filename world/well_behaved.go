@@ -58,8 +58,7 @@ type wellBehaved struct {
 
 	restarted          int  // how often the controllers were restarted since they were watched
 	restarting         bool // they just were
-	replacing          bool // objects are made anew
-	rewrote            bool // somebody, or then a controller, has written something since
+	rewrote            bool // somebody has written something since
 	doubted, confirmed bool // NoForgottenChange wants the informers to list anew once more, and they have
 }
 

@@ -92,6 +92,9 @@ func (s *replacements) record(w property.World, r *sim.Record) *reports.Violatio
 	case s.o.Restarts:
 		if client, ok := clientOf(w, r); ok {
 			for _, x := range s.all { // order: each by itself
+				if e, again := x.started[client]; again && e.At != r.At {
+					continue // it has been judged
+				}
 				if _, told := x.told[client]; told {
 					x.started[client] = reports.Because(r, "%s has %s", clientName(w, client), r.Detail)
 				} else {
