@@ -8,10 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/util/workqueue"
 
 	"github.com/informersim/informersim/simtest"
 )
@@ -40,35 +36,24 @@ func TestTimedWritesAreSpared(t *testing.T) {
 
 // noteIdle notes in each ConfigMap since when it is as it is, and after a while, that it is idle.
 func noteIdle(ctx context.Context, env *simtest.Env, after time.Duration) error {
-	client, err := kubernetes.NewForConfig(env.RESTConfig("idler"))
+	queue, shutDown, err := newMapQueue(ctx, env.RESTConfig("idler"), false)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	factory := informers.NewSharedInformerFactory(client, 0)
-	defer factory.Shutdown()
-	defer cancel()
-	queue := workqueue.NewRateLimitingQueue(workqueue.DefaultControllerRateLimiter())
-	defer queue.ShutDown()
-	maps := factory.Core().V1().ConfigMaps()
-	enqueue := func(obj any) { queue.Add(obj.(*corev1.ConfigMap).Name) }
-	if _, err := maps.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: enqueue, UpdateFunc: func(_, obj any) { enqueue(obj) }}); err != nil {
-		return err
-	}
-	factory.Start(ctx.Done())
-	defer context.AfterFunc(ctx, queue.ShutDown)()
-	note := func(name string) error {
-		m, err := maps.Lister().ConfigMaps("default").Get(name)
-		if err != nil {
-			return nil // its deletion ends it
+	defer shutDown()
+	work(queue, func(key string) error {
+		obj, exists, err := queue.maps.GetIndexer().GetByKey(key)
+		if err != nil || !exists {
+			return err // its deletion ends it
 		}
+		m := obj.(*corev1.ConfigMap)
 		since, err := time.Parse(time.RFC3339Nano, m.Annotations["since"])
 		idle := "no"
 		switch left := time.Until(since.Add(after)); {
 		case err != nil || m.Annotations["of"] != m.Data["n"]:
 			since = time.Now().UTC()
 		case left > 0:
-			queue.AddAfter(name, left)
+			queue.AddAfter(key, left)
 			return nil
 		default:
 			idle = "yes"
@@ -77,9 +62,8 @@ func noteIdle(ctx context.Context, env *simtest.Env, after time.Duration) error 
 			return nil
 		}
 		patch := fmt.Appendf(nil, `{"metadata":{"resourceVersion":%q,"annotations":{"since":%q,"of":%q,"idle":%q}}}`, m.ResourceVersion, since.Format(time.RFC3339Nano), m.Data["n"], idle)
-		_, err = client.CoreV1().ConfigMaps("default").Patch(ctx, name, "application/merge-patch+json", patch, metav1.PatchOptions{})
+		_, err = queue.client.CoreV1().ConfigMaps(m.Namespace).Patch(ctx, m.Name, "application/merge-patch+json", patch, metav1.PatchOptions{})
 		return err
-	}
-	work(queue, note)
+	})
 	return nil
 }

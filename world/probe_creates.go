@@ -65,7 +65,7 @@ func (b *wellBehaved) deletable() (all []making) {
 	for _, x := range latest {
 		m := b.object(x.probed)
 		another := func(y making) bool { return y.client == x.client && y.resource == x.resource }
-		if m == nil || m.GetUID() != x.uid || m.GetDeletionTimestamp() != nil || len(m.GetFinalizers()) > 0 || b.w.config.probe == 0 && times[x.client] == maxProbed || slices.ContainsFunc(all, another) {
+		if !removable(m) || m.GetUID() != x.uid || b.w.config.probe == 0 && times[x.client] == maxProbed || slices.ContainsFunc(all, another) {
 			continue
 		}
 		times[x.client]++
@@ -134,6 +134,11 @@ func (b *wellBehaved) like(x making) (all []metav1.Object) {
 		})
 	}
 	return all
+}
+
+// removable reports whether an object is there, and goes when it is deleted.
+func removable(m metav1.Object) bool {
+	return m != nil && m.GetDeletionTimestamp() == nil && len(m.GetFinalizers()) == 0
 }
 
 // removeSoon deletes an object once writes fail, as somebody would who has not heard of the controller.

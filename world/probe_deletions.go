@@ -2,7 +2,6 @@ package world
 
 import (
 	"slices"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -41,7 +40,7 @@ func (b *wellBehaved) deletion(of []making, way func(making)) (back []making) {
 	b.w.stopFaults()
 	had := map[making]int{}
 	for _, x := range of {
-		if m := b.removable(x); m != nil {
+		if m := b.lastLike(x); removable(m) {
 			had[x] = len(b.like(x))
 			way(x)
 			b.removeSoon(x.path+"/"+m.GetName(), m.GetUID())
@@ -56,20 +55,18 @@ func (b *wellBehaved) deletion(of []making, way func(making)) (back []making) {
 
 // endWatches ends the watches of an object's resource just before removeSoon deletes it.
 func (b *wellBehaved) endWatches(x making) {
-	f := fault.Fault{Kind: fault.Watch410, Target: x.client, Resource: x.resource, From: b.w.kernel.Elapsed() + time.Millisecond, Count: -1}
+	f := b.endOfWatches(x.resource)
+	f.Target = x.client
 	if err := b.w.cluster.Inject(f); err != nil {
 		b.w.kernel.Fail(err)
 	}
 }
 
-// removable returns the last object like one that was made, nil if something holds it, or there is none.
-func (b *wellBehaved) removable(x making) metav1.Object {
+// lastLike returns the last object like one that was made, nil if there is none.
+func (b *wellBehaved) lastLike(x making) metav1.Object {
 	all := b.like(x)
 	if len(all) == 0 {
 		return nil
 	}
-	if m := all[len(all)-1]; m.GetDeletionTimestamp() == nil && len(m.GetFinalizers()) == 0 {
-		return m
-	}
-	return nil
+	return all[len(all)-1]
 }

@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/fakeapiserver/rest"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/world/wellbehaved"
@@ -44,7 +43,7 @@ func (b *wellBehaved) replaceable() (all []belonging) {
 			break
 		}
 		m := b.object(x.probed)
-		if m == nil || m.GetUID() != x.uid || m.GetDeletionTimestamp() != nil || len(m.GetFinalizers()) > 0 || x.namespace == "" && !b.custom(x.resource) ||
+		if !removable(m) || m.GetUID() != x.uid || x.namespace == "" && !b.custom(x.resource) ||
 			slices.ContainsFunc(all, func(y belonging) bool { return y.resource == x.resource }) {
 			continue
 		}
@@ -70,22 +69,22 @@ func (b *wellBehaved) replacements() {
 		return
 	}
 	b.conclude(wellbehaved.NameReplacement)
-	b.restartAll(b.restarted + 1) // what was left undone before is not to be taken for what an object made anew asks for
+	b.restartAll() // what was left undone before is not to be taken for what an object made anew asks for
 	for _, x := range alone(b, b.replaceable()) {
 		for _, unseen := range []bool{false, true} {
 			m := b.object(x.probed)
-			if b.over() || m == nil || m.GetDeletionTimestamp() != nil || len(m.GetFinalizers()) > 0 {
+			if b.over() || !removable(m) {
 				break // a controller holds the new one, or the API refuses it
 			}
 			b.w.stopFaults()
 			if unseen {
-				b.inject(fault.Fault{Kind: fault.Watch410, Resource: x.resource, From: b.w.kernel.Elapsed() + time.Millisecond, Count: -1})
+				b.inject(b.endOfWatches(x.resource))
 			}
 			b.replaceSoon(x, m.GetUID())
 			b.w.goOn(probeTime)
 			if unseen {
 				b.w.goOn(b.rest())
-				b.restartAll(b.restarted + 1)
+				b.restartAll()
 			}
 		}
 	}

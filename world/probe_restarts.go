@@ -16,8 +16,8 @@ func (b *wellBehaved) restart() {
 		return
 	}
 	b.conclude(append(b.goingOn(), wellbehaved.NameRestart, wellbehaved.NameFinal)...)
-	if b.restartAll(1); b.rewrote {
-		b.restartAll(2) // who writes now writes at each start
+	if b.restartAll(); b.rewrote {
+		b.restartAll() // who writes now writes at each start
 	}
 	b.conclude(b.goingOn()...)
 }
@@ -32,12 +32,12 @@ func (b *wellBehaved) crashable() bool {
 	return false
 }
 
-func (b *wellBehaved) restartAll(nth int) {
+func (b *wellBehaved) restartAll() {
 	if b.w.monitor.Violation() != nil || b.w.kernel.Err() != nil {
 		return
 	}
 	b.w.kernel.Clock().AfterFunc(time.Millisecond, func() {
-		b.restarted, b.restarting = nth, true
+		b.restarted, b.restarting = b.restarted+1, true
 		for _, p := range b.w.processes {
 			p.restartNow() // without a downtime: nobody is to miss what a process says of itself
 		}

@@ -242,7 +242,7 @@ func (b *wellBehaved) probe() {
 			}
 			b.failing(targets, fault.Fault{Count: wellbehaved.ProbeFailures})
 			if len(b.writes) > 0 {
-				b.inject(fault.Fault{Kind: fault.Watch410, From: b.w.kernel.Elapsed() + time.Millisecond, Count: -1})
+				b.inject(b.endOfWatches(""))
 			}
 			b.undoSoon(first)
 			b.w.goOn(probeTime)
@@ -351,7 +351,7 @@ func (b *wellBehaved) lookAgain(left func() bool) {
 	b.anew = true
 	b.listAnew()
 	if !b.over() && left() && b.w.config.restarts && b.crashable() {
-		b.restartAll(b.restarted + 1)
+		b.restartAll()
 	}
 	b.anew = false
 }

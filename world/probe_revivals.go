@@ -24,5 +24,5 @@ func (b *wellBehaved) deleteRevived() {
 		b.removeSoon(x.path+"/"+x.name, x.uid)
 	}
 	b.w.goOn(probeTime)
-	b.restartAll(b.restarted + 1)
+	b.restartAll()
 }

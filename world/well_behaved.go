@@ -253,7 +253,7 @@ func (b *wellBehaved) confirm() {
 // listAnew has the controllers' informers list everything anew, and leaves them the time of a round.
 func (b *wellBehaved) listAnew() {
 	b.rewriteSoon()
-	b.inject(fault.Fault{Kind: fault.Watch410, From: b.w.kernel.Elapsed() + time.Millisecond, Count: -1})
+	b.inject(b.endOfWatches(""))
 	b.w.goOn(probeTime)
 }
 
@@ -262,7 +262,7 @@ func (b *wellBehaved) listAnew() {
 func (b *wellBehaved) stir() {
 	b.rewriteSoon()
 	soon := b.w.kernel.Elapsed() + time.Millisecond // a fault strikes in a step: that of the time that passes
-	b.inject(fault.Fault{Kind: fault.WriteSlow, From: soon, Until: soon + watchTime, Duration: writeTime, Count: fault.Lasting}, fault.Fault{Kind: fault.Watch410, From: soon, Count: -1})
+	b.inject(fault.Fault{Kind: fault.WriteSlow, From: soon, Until: soon + watchTime, Duration: writeTime, Count: fault.Lasting}, b.endOfWatches(""))
 }
 
 // rewriteSoon gives each object a new resourceVersion once watches have ended, as a migration of the storage does: many handlers drop what comes with the version that they know.
@@ -290,6 +290,11 @@ func (b *wellBehaved) rewriteSoon() {
 			}
 		}
 	})
+}
+
+// endOfWatches is a fault that ends the watches that are open, of one resource or, if that is "", of all. It strikes just before removeSoon deletes something.
+func (b *wellBehaved) endOfWatches(resource string) fault.Fault {
+	return fault.Fault{Kind: fault.Watch410, Resource: resource, From: b.w.kernel.Elapsed() + time.Millisecond, Count: -1}
 }
 
 // inject injects faults into each controller's client.

@@ -27,7 +27,7 @@ func noAbandonedWrite(o *Options) property.Property {
 		Statement: "a write that has failed for a reason that passes is tried again before the run has the controller's informers list anew",
 		Kinds:     slices.Concat(o.Reconciles.kinds(), following, []sim.Kind{o.Restarts}),
 		New: func() property.Checker {
-			a := &abandonment{o: o, underWay: newUnderWay[reconciled](o.Reconciles), undone: map[string]undone{}, failed: map[sentAs]*abandoned{}, trying: map[sentAs]*abandoned{}, told: map[sim.ActorID]reports.Evidence{}, begun: map[sim.ActorID]bool{}}
+			a := &abandonment{o: o, underWay: newUnderWay[reconciled](o.Reconciles), undone: map[string]undone{}, failed: map[sentAs]*abandoned{}, trying: map[sentAs]*abandoned{}, anew: newAnew()}
 			return property.Checker{Record: a.record}
 		},
 	}
@@ -65,12 +65,11 @@ type (
 // abandonment follows requests that fail after something was undone.
 type abandonment struct {
 	underWay[reconciled]
+	anew
 	o      *Options
 	undone map[string]undone // by object
 	failed map[sentAs]*abandoned
-	trying map[sentAs]*abandoned            // once more
-	told   map[sim.ActorID]reports.Evidence // the last that a client was told since its informers list anew
-	begun  map[sim.ActorID]bool             // whose process the run has restarted since then
+	trying map[sentAs]*abandoned // once more
 }
 
 // sentAsOf returns what kind of request one is.
@@ -103,11 +102,7 @@ func (a *abandonment) record(w property.World, r *sim.Record) *reports.Violation
 	if !a.o.Probing() {
 		return nil
 	}
-	again := a.o.ListsAnew()
-	if !again {
-		clear(a.told)
-		clear(a.begun)
-	}
+	again := a.anew.record(w, r, a.o)
 	a.follow(w, r)
 	switch r.Kind {
 	case fakeapiserver.KindRequest, fakeapiserver.KindResponse:
@@ -124,10 +119,6 @@ func (a *abandonment) record(w property.World, r *sim.Record) *reports.Violation
 			return nil
 		}
 		a.fails(w, r, id, q)
-	case fakeapiserver.KindPage, fakeapiserver.KindFrame:
-		if again && r.Detail != "BOOKMARK" { // of which no handler is told
-			a.told[r.Actor] = reports.Because(r, "%s, %s, is told anew of what there is", clientName(w, r.Actor), whyAnew(a.begun[r.Actor]))
-		}
 	case fakeapiserver.KindCommit:
 		return a.committed(w, r, again)
 	case a.o.Reconciles.End:
@@ -137,10 +128,7 @@ func (a *abandonment) record(w property.World, r *sim.Record) *reports.Violation
 			}
 		}
 	case a.o.Restarts: // its queues are new
-		if client, ok := clientOf(w, r); ok && again {
-			a.begun[client] = true
-			delete(a.told, client)
-		} else if ok {
+		if client, ok := clientOf(w, r); ok && !again {
 			for _, all := range []map[sentAs]*abandoned{a.failed, a.trying} {
 				maps.DeleteFunc(all, func(id sentAs, _ *abandoned) bool { return id.client == client })
 			}
@@ -213,9 +201,9 @@ func (a *abandonment) committed(w property.World, r *sim.Record, again bool) *re
 	if !again || x.role != Controller || x.request == nil || a.o.excepted(NameAbandoned, x.name, r.Key) {
 		return nil
 	}
-	told, is := a.told[x.client]
+	told, is := a.justTold(&x)
 	failed := a.failed[sentAsOf(x.client, x.request)]
-	if failed == nil || !is || x.request.At < told.At || x.request.At > told.At+prompt {
+	if failed == nil || !is {
 		return nil
 	}
 	what := ""
@@ -247,7 +235,7 @@ func (a *abandonment) committed(w property.World, r *sim.Record, again bool) *re
 		Key: strings.Clone(r.Key),
 		Message: fmt.Sprintf(
 			"%s %s only when %s: the same request, %s %s, %s %v before, for a reason that passes, and was not tried again. Either the error was swallowed or given up, which a reconcile returns, or puts its key back (AddRateLimited), for as long as it takes; or the object in the informer's cache was changed before, in place of a copy, and the next attempt took that for written (-simtest.mutations=on tells), or what it has sent was noted as written before the answer",
-			x.name, what, onlyWhen(a.begun[x.client]), x.request.Method, x.request.Path, tries, span(x.request.At-failed.failed.At)),
+			x.name, what, a.onlyWhen(x.client), x.request.Method, x.request.Path, tries, span(x.request.At-failed.failed.At)),
 		Because: []reports.Evidence{
 			failed.undone, failed.failed, told,
 			{Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s sends %s %s again", x.name, x.request.Method, x.request.Path)},
@@ -273,20 +261,4 @@ func released(r *sim.Record) string {
 		}
 	}
 	return ""
-}
-
-// whyAnew says why a client lists everything anew.
-func whyAnew(begun bool) string {
-	if begun {
-		return "which the run has restarted"
-	}
-	return "whose watches the run has ended"
-}
-
-// onlyWhen says when a controller has done what it should have done before.
-func onlyWhen(begun bool) string {
-	if begun {
-		return "it is restarted, and not when its informers have listed anew, since the run had ended their watches"
-	}
-	return "its informers have listed anew, since the run has ended their watches"
 }

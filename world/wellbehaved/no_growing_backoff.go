@@ -3,8 +3,6 @@ package wellbehaved
 import (
 	"fmt"
 	"maps"
-	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -64,7 +62,7 @@ func noGrowingBackoff(o *Options) property.Property {
 					return nil
 				}
 				q := o.Sent(r.Actor, r.N)
-				if q == nil || !slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch}, q.Method) || o.Role(r.Actor) != Controller {
+				if q == nil || !q.writes() || o.Role(r.Actor) != Controller {
 					return nil
 				}
 				id := sentAsOf(r.Actor, q)

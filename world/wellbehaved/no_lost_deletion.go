@@ -24,7 +24,7 @@ func noLostDeletion(o *Options) property.Property {
 		Statement: "what a controller makes again when its watch tells of a deletion, it makes again when a list does",
 		Kinds:     slices.Concat(following, []sim.Kind{fakeapiserver.KindResponse, fakeapiserver.KindWatchClosed, fakeapiserver.KindCommit, o.Restarts}),
 		New: func() property.Checker {
-			d := &deletions{gazette: newGazette(), o: o, gone: map[string]*removal{}, answers: map[sentAs]answer{}, told: map[sim.ActorID]reports.Evidence{}, begun: map[sim.ActorID]bool{}}
+			d := &deletions{gazette: newGazette(), o: o, gone: map[string]*removal{}, answers: map[sentAs]answer{}, anew: newAnew()}
 			return property.Checker{Record: d.record}
 		},
 	}
@@ -43,11 +43,10 @@ type (
 // deletions follows the objects that somebody deletes while controllers are probed.
 type deletions struct {
 	gazette
+	anew
 	o       *Options
 	gone    map[string]*removal // by key
 	answers map[sentAs]answer
-	told    map[sim.ActorID]reports.Evidence // the last that a client was told since its informers list anew
-	begun   map[sim.ActorID]bool             // whose process the run has restarted since then
 }
 
 func (d *deletions) record(w property.World, r *sim.Record) *reports.Violation {
@@ -55,11 +54,7 @@ func (d *deletions) record(w property.World, r *sim.Record) *reports.Violation {
 	if !d.o.Probing() {
 		return nil
 	}
-	again := d.o.ListsAnew()
-	if !again {
-		clear(d.told)
-		clear(d.begun)
-	}
+	again := d.anew.record(w, r, d.o)
 	switch r.Kind {
 	case fakeapiserver.KindRequest:
 		if q := d.o.Sent(r.Actor, r.N); q != nil && !again && d.o.Role(r.Actor) == Controller {
@@ -69,16 +64,10 @@ func (d *deletions) record(w property.World, r *sim.Record) *reports.Violation {
 		if x := d.gone[r.Key]; x != nil && r.Detail == "DELETED" && r.RV >= d.of[r.Key].rv {
 			x.watched[r.Actor] = true
 		}
-		if again && r.Detail != "BOOKMARK" { // of which no handler is told
-			d.told[r.Actor] = reports.Because(r, "%s, %s, is told anew of what there is", clientName(w, r.Actor), whyAnew(d.begun[r.Actor]))
-		}
 	case fakeapiserver.KindCommit:
 		return d.committed(r, d.o.writeOf(w), again)
 	case d.o.Restarts:
-		if client, ok := clientOf(w, r); ok && again {
-			d.begun[client] = true
-			delete(d.told, client)
-		} else if ok { // what it makes now, it makes since it begins
+		if client, ok := clientOf(w, r); ok && !again { // what it makes now, it makes since it begins
 			clear(d.gone)
 			maps.DeleteFunc(d.answers, func(id sentAs, _ answer) bool { return id.client == client })
 		}
@@ -117,8 +106,8 @@ func (d *deletions) committed(r *sim.Record, x write, again bool) *reports.Viola
 	}
 	id := sentAsOf(x.client, x.request)
 	did, knows := d.answers[id]
-	told, is := d.told[x.client]
-	if !knows || !is || x.request.At < told.At || x.request.At > told.At+prompt {
+	told, is := d.justTold(&x)
+	if !knows || !is {
 		return nil
 	}
 	for _, key := range slices.Sorted(maps.Keys(d.gone)) {
@@ -131,7 +120,7 @@ func (d *deletions) committed(r *sim.Record, x write, again bool) *reports.Viola
 			Key: strings.Clone(r.Key),
 			Message: fmt.Sprintf(
 				"%s creates %s only when %s: %s had been deleted %v before, while no watch of its was open, so that a list told of that. When its watch tells of a deletion, %s sends %s %s at once. Where a list tells, handlers are handed a cache.DeletedFinalStateUnknown, not the object: cache.DeletionHandlingMetaNamespaceKeyFunc takes both",
-				x.name, r.Key, onlyWhen(d.begun[x.client]), key, span(x.request.At-gone.At), x.name, x.request.Method, x.request.Path),
+				x.name, r.Key, d.onlyWhen(x.client), key, span(x.request.At-gone.At), x.name, x.request.Method, x.request.Path),
 			Because: []reports.Evidence{
 				did.gone, did.sent, gone.Evidence, learned, told,
 				{Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s sends %s %s", x.name, x.request.Method, x.request.Path)},

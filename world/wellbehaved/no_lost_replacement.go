@@ -3,7 +3,6 @@ package wellbehaved
 import (
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -30,7 +29,7 @@ func noLostReplacement(o *Options) property.Property {
 		Statement: "what a controller does for an object that is made anew, it does, too, when its watch has missed that",
 		Kinds:     slices.Concat(following, []sim.Kind{fakeapiserver.KindResponse, fakeapiserver.KindWatchClosed, fakeapiserver.KindCommit, o.Restarts}),
 		New: func() property.Checker {
-			s := &replacements{gazette: newGazette(), o: o, gone: map[string]*removal{}, all: map[string]*replacement{}, answers: map[sentAs]reply{}}
+			s := &replacements{gazette: newGazette(), o: o, gone: map[string]*removal{}, remade: map[string]*replacement{}, answers: map[sentAs]reply{}}
 			return property.Checker{Record: s.record}
 		},
 	}
@@ -57,7 +56,7 @@ type replacements struct {
 	gazette
 	o       *Options
 	gone    map[string]*removal     // by key
-	all     map[string]*replacement // by key
+	remade  map[string]*replacement // by key
 	answers map[sentAs]reply        // to a replacement of which a watch has told
 }
 
@@ -69,7 +68,7 @@ func (s *replacements) record(w property.World, r *sim.Record) *reports.Violatio
 	}
 	switch r.Kind {
 	case fakeapiserver.KindRequest:
-		if q := s.o.Sent(r.Actor, r.N); q != nil && s.o.Role(r.Actor) == Controller && !Bookkeeping(r.Key) && slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch}, q.Method) {
+		if q := s.o.Sent(r.Actor, r.N); q != nil && s.o.Role(r.Actor) == Controller && !Bookkeeping(r.Key) && q.writes() {
 			s.sent(w, r, q)
 		}
 	case fakeapiserver.KindPage:
@@ -82,7 +81,7 @@ func (s *replacements) record(w property.World, r *sim.Record) *reports.Violatio
 		if r.Detail == "DELETED" {
 			if x := s.gone[r.Key]; x != nil {
 				x.watched[r.Actor] = true
-			} else if x := s.all[r.Key]; x != nil {
+			} else if x := s.remade[r.Key]; x != nil {
 				x.watched[r.Actor] = true
 			}
 		}
@@ -91,7 +90,7 @@ func (s *replacements) record(w property.World, r *sim.Record) *reports.Violatio
 		return s.committed(r, s.o.writeOf(w))
 	case s.o.Restarts:
 		if client, ok := clientOf(w, r); ok {
-			for _, x := range s.all { // order: each by itself
+			for _, x := range s.remade { // order: each by itself
 				if e, again := x.started[client]; again && e.At != r.At {
 					continue // it has been judged
 				}
@@ -108,7 +107,7 @@ func (s *replacements) record(w property.World, r *sim.Record) *reports.Violatio
 
 // tell notes that a client is told of an object.
 func (s *replacements) tell(w property.World, r *sim.Record, key string, obj any, how string) {
-	x, m := s.all[key], meta(obj)
+	x, m := s.remade[key], meta(obj)
 	if x == nil || m == nil || m.GetUID() != x.uid {
 		return
 	}
@@ -120,8 +119,8 @@ func (s *replacements) tell(w property.World, r *sim.Record, key string, obj any
 // sent notes a write of a controller: in answer to a replacement, if its watch has just told of one.
 func (s *replacements) sent(w property.World, r *sim.Record, q *Request) {
 	id := sentAsOf(r.Actor, q)
-	for _, key := range slices.Sorted(maps.Keys(s.all)) {
-		x := s.all[key]
+	for _, key := range slices.Sorted(maps.Keys(s.remade)) {
+		x := s.remade[key]
 		told, is := x.told[r.Actor]
 		if _, restarted := x.started[r.Actor]; !is || restarted {
 			continue
@@ -140,11 +139,11 @@ func (s *replacements) committed(r *sim.Record, x write) *reports.Violation {
 	if x.role == Outside {
 		switch gone := s.gone[r.Key]; {
 		case r.Detail == "DELETED":
-			delete(s.all, r.Key)
+			delete(s.remade, r.Key)
 			s.gone[strings.Clone(r.Key)] = &removal{reports.Because(r, "somebody deletes %s, uid %s (RV %d)", r.Key, m.GetUID(), r.RV), map[sim.ActorID]bool{}}
 		case r.Detail == "ADDED" && gone != nil:
 			delete(s.gone, r.Key)
-			s.all[strings.Clone(r.Key)] = &replacement{
+			s.remade[strings.Clone(r.Key)] = &replacement{
 				Evidence: reports.Because(r, "somebody makes %s anew, uid %s (RV %d), after it was deleted at step %d", r.Key, m.GetUID(), r.RV, gone.Step), uid: m.GetUID(),
 				watched: gone.watched, told: map[sim.ActorID]reports.Evidence{}, started: map[sim.ActorID]reports.Evidence{}, done: map[sentAs]bool{},
 			}
@@ -160,8 +159,8 @@ func (s *replacements) committed(r *sim.Record, x write) *reports.Violation {
 	if !knows || what == "" {
 		return nil
 	}
-	for _, key := range slices.Sorted(maps.Keys(s.all)) {
-		n := s.all[key]
+	for _, key := range slices.Sorted(maps.Keys(s.remade)) {
+		n := s.remade[key]
 		began, restarted := n.started[x.client]
 		told := n.told[x.client]
 		if !restarted || n.watched[x.client] || n.done[id] || x.request.At < began.At || x.request.At > began.At+fresh || did.key != key {

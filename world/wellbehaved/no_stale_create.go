@@ -32,7 +32,7 @@ func noStaleCreate(o *Options) property.Property {
 		}),
 		New: func() property.Checker {
 			s := &staleness{o: o, known: map[followed]known{}, sent: map[sentBy]known{}, plurals: map[sentBy]string{}, unseen: map[sim.ActorID][]*child{}, made: map[sim.ActorID][]*child{}}
-			o.Suspects(s.suspect)
+			o.Suspects(s.suspects)
 			return property.Checker{Record: s.record, End: s.end}
 		},
 	}
@@ -88,15 +88,15 @@ type removed struct {
 
 // staleness follows children, and who has been told of them.
 type staleness struct {
-	o        *Options
-	known    map[followed]known
-	sent     map[sentBy]known  // by create in flight
-	plurals  map[sentBy]string // by list in flight
-	unseen   map[sim.ActorID][]*child
-	made     map[sim.ActorID][]*child // all that are there, seen or not
-	doubles  []*child                 // the second of each two
-	faults   []struck                 // the last ones
-	suspects []*suspect
+	o       *Options
+	known   map[followed]known
+	sent    map[sentBy]known  // by create in flight
+	plurals map[sentBy]string // by list in flight
+	unseen  map[sim.ActorID][]*child
+	made    map[sim.ActorID][]*child // all that are there, seen or not
+	doubles []*child                 // the second of each two
+	faults  []struck                 // the last ones
+	suspect *suspect                 // nil for none
 }
 
 // suspect is what has to be deleted, child for child, before it is known that nobody wanted as many.
@@ -228,7 +228,7 @@ func (s *staleness) committed(w property.World, r *sim.Record) {
 	if m == nil {
 		return
 	}
-	if len(s.suspects) > 0 {
+	if s.suspect != nil {
 		s.probed(w, r, m)
 	}
 	if r.Detail != "ADDED" {
@@ -265,8 +265,8 @@ func (s *staleness) committed(w property.World, r *sim.Record) {
 	s.unseen[x.client], s.made[x.client] = append(s.unseen[x.client], c), append(s.made[x.client], c)
 }
 
-// suspect returns, by their uids, the children that look like one too many. The run then deletes them, one at a time.
-func (s *staleness) suspect(w property.World) []kinds.UID {
+// suspects returns, by their uids, the children that look like one too many. The run then deletes them, one at a time.
+func (s *staleness) suspects(w property.World) []kinds.UID {
 	since, ok := s.o.Observed()
 	if !ok || len(s.doubles) == 0 {
 		return nil
@@ -279,7 +279,7 @@ func (s *staleness) suspect(w property.World) []kinds.UID {
 			first.seen == nil || c.seen == nil || max(first.seen.At, c.seen.At) > since || asksFor(owner.obj) >= s.siblings(live, c.role) {
 			continue
 		}
-		s.suspects = append(s.suspects, &suspect{Violation: s.violation(w, c, owner.key), of: []*child{c, first}})
+		s.suspect = &suspect{Violation: s.violation(w, c, owner.key), of: []*child{c, first}}
 		return []kinds.UID{c.uid, first.uid}
 	}
 	return nil
@@ -287,18 +287,17 @@ func (s *staleness) suspect(w property.World) []kinds.UID {
 
 // probed notes that the run deletes a child that is suspected, and that its maker makes another one.
 func (s *staleness) probed(w property.World, r *sim.Record, m metav1.Object) {
-	for _, x := range s.suspects {
-		switch by := s.o.writeOf(w); {
-		case r.Detail == "DELETED" && by.role == Outside && s.o.Probing():
-			for _, c := range x.of {
-				if c.uid == m.GetUID() {
-					x.gone = append(x.gone, removed{reports.Because(r, "the run deletes %s (RV %d), and %s makes no other one", r.Key, r.RV, c.by.name), x.remade})
-				}
+	x := s.suspect
+	switch by := s.o.writeOf(w); {
+	case r.Detail == "DELETED" && by.role == Outside && s.o.Probing():
+		for _, c := range x.of {
+			if c.uid == m.GetUID() {
+				x.gone = append(x.gone, removed{reports.Because(r, "the run deletes %s (RV %d), and %s makes no other one", r.Key, r.RV, c.by.name), x.remade})
 			}
-		case r.Detail == "ADDED" && len(x.gone) > 0 && by.client == x.of[0].by.client:
-			if ref := metav1.GetControllerOf(m); ref != nil && x.of[0].role == (role{pluralOf(r.Key), m.GetNamespace(), ref.UID, likeness(r.Obj)}) {
-				x.remade++
-			}
+		}
+	case r.Detail == "ADDED" && len(x.gone) > 0 && by.client == x.of[0].by.client:
+		if ref := metav1.GetControllerOf(m); ref != nil && x.of[0].role == (role{pluralOf(r.Key), m.GetNamespace(), ref.UID, likeness(r.Obj)}) {
+			x.remade++
 		}
 	}
 }
@@ -318,19 +317,22 @@ func (s *staleness) violation(w property.World, c *child, owner string) *reports
 	return v
 }
 
-func (s *staleness) end(w property.World) *reports.Violation {
-	for _, x := range s.suspects {
-		if x.remade < len(x.of) {
-			for n, gone := range x.gone {
-				if next := append(x.gone, removed{remade: x.remade})[n+1]; next.remade == gone.remade {
-					x.Because = append(x.Because, gone.Evidence)
-					break
-				}
-			}
-			return x.Violation
+func (s *staleness) end(property.World) *reports.Violation {
+	x := s.suspect
+	if x == nil || x.remade >= len(x.of) {
+		return nil
+	}
+	for n, gone := range x.gone {
+		by := x.remade // when the next one was deleted
+		if n+1 < len(x.gone) {
+			by = x.gone[n+1].remade
+		}
+		if by == gone.remade {
+			x.Because = append(x.Because, gone.Evidence)
+			break
 		}
 	}
-	return nil
+	return x.Violation
 }
 
 // String says how far a client had been told.

@@ -66,6 +66,11 @@ func (q *Request) subresource(object string) string {
 	return path[at+len(name)-1:]
 }
 
+// writes reports whether a request makes an object, or changes one.
+func (q *Request) writes() bool {
+	return q.Method == http.MethodPost || q.Method == http.MethodPut || q.Method == http.MethodPatch
+}
+
 // changing returns what a controller's request is to change, if it is a PUT or a PATCH of more than bookkeeping.
 func (o *Options) changing(r *sim.Record) (target, bool) {
 	q := o.Sent(r.Actor, r.N)
