@@ -104,7 +104,7 @@ type Exception struct {
 //	                       one before had become in its status, labels or annotations
 //	NoWriteAfterLease      a replica still writes a minute after another one has taken its Lease, and holds none, although nobody writes who has
 //	                       never held one
-//	NoAbandonedWrite       an update, a patch or a create that has failed with a 500, once or for 10 s, is sent again only when, 20 minutes later, the
+//	NoAbandonedWrite       an update, a patch, a create or a delete that has failed with a 500, once or for 10 s, is sent again only when, 20 minutes later, the
 //	                       run has the controller's informers list anew: the error was swallowed, or the controller has given up after a few tries
 //	NoIgnoredWrite         the server accepts writes and ignores part of them: the status in a write to the resource itself; of a custom resource also labels
 //	                       or the like in one to /status, a field that the schema does not have
@@ -136,7 +136,7 @@ type Exception struct {
 // again; if it does not, what its rate limiter remembers is not seen. For NoAbandonedWrite, they are then undone once more, one at a time, while all writes of the object
 // fail for 10 s. If that is still undone after 2 minutes, the informers list anew once more 20 minutes later, and then, if it still is, all processes are restarted. The same is done with creates: of each client, the last
 // objects of up to three resources that it has created, or made by an apply, are deleted while its creates of the resource fail; and with finalizers: up to three objects that have one of the
-// client's are deleted while its writes of them fail. In half of the seeds, eight in a row, it is one object in all that writes fail of, another one each seed, since who tries one write again
+// client's are deleted while its writes of them fail; and with deletes: the last objects of up to three resources that it has deleted are made anew while its deletes of them fail. In half of the seeds, eight in a row, it is one object in all that writes fail of, another one each seed, since who tries one write again
 // often makes good another that it has given up. For NoGrowingBackoff, what was created is deleted three times more, and the first two attempts to make one again fail each time; for NoLostDeletion, once more,
 // just after the watches of the resource have ended with 410 Expired. For NoLostReplacement, up to three objects that the test has made, and that have no finalizers, are deleted and made anew, while the
 // watches are open and once more after they have ended; all controllers are restarted 22 minutes later. The other properties judge before that; NoForgottenChange,

@@ -3,7 +3,6 @@ package world
 import (
 	"encoding/json"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/informersim/informersim/fakeapiserver/rest"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/world/wellbehaved"
 )
@@ -99,11 +97,7 @@ func (b *wellBehaved) replaceSoon(x belonging, uid types.UID) {
 		path := resourcePath(r.GroupVersionResource(), r.Namespaced, x.namespace)
 		body := manifest(x.obj, r.GroupVersionKind())
 		b.removeSoon(path+"/"+x.name, uid)
-		b.w.kernel.Clock().AfterFunc(3*time.Millisecond, func() {
-			b.w.api.Serve(&rest.Request{
-				Method: http.MethodPost, URL: &url.URL{Path: path}, Header: http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}}, Body: body, Client: workloadClient,
-			}, &sink{})
-		})
+		b.w.kernel.Clock().AfterFunc(3*time.Millisecond, func() { b.serve(http.MethodPost, path, "application/json", body) })
 		return
 	}
 }

@@ -50,6 +50,7 @@ type wellBehaved struct {
 	made     []making           // what controllers have created
 	theirs   []belonging        // what the test has
 	holds    []holding          // the finalizers that they have added or removed
+	discards []*discard         // what they have deleted
 	revived  []types.UID        // what NoRevival has to see deleted once more
 	suspects func(property.World) []types.UID
 	unwanted []types.UID // what NoStaleCreate has to see deleted, one at a time
@@ -156,9 +157,11 @@ func (b *wellBehaved) Record(r *sim.Record) {
 	case fakeapiserver.KindRequest:
 		b.noteWrite(r)
 		if q := b.sending; q != nil {
-			b.sent[sentBy{r.Actor, r.N}] = &wellbehaved.Request{
+			sent := &wellbehaved.Request{
 				Step: r.Step, At: r.At, Method: q.rest.Method, Path: q.rest.URL.RequestURI(), Body: bodyOf(q), ContentType: q.rest.Header.Get("Content-Type"), Manager: managerOf(q),
 			}
+			b.sent[sentBy{r.Actor, r.N}] = sent
+			b.noteAgain(r.Actor, sent)
 		}
 	case fakeapiserver.KindCommit:
 		b.noteChange(r)
@@ -166,6 +169,7 @@ func (b *wellBehaved) Record(r *sim.Record) {
 		b.noteMade(r)
 		b.noteTheirs(r)
 		b.noteFinalizers(r)
+		b.noteDiscard(r)
 	case fakeapiserver.KindResponse:
 		b.answered = append(b.answered, sentBy{r.Actor, r.N})
 	}
