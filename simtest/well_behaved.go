@@ -53,7 +53,7 @@ var wellBehaved = []Property{
 	{Name: QuietAfterRestart, Statement: "when all is done, a controller that is restarted finds nothing to do"},
 	{Name: NoRevival, Statement: "no apply brings back, unseen, an object that somebody else has deleted"},
 	{Name: NoStaleGeneration, Statement: "a status says in the end that the current generation was observed, if it has done so when the object was alike"},
-	{Name: NoLostDeletion, Statement: "what a controller makes again when its watch tells of a deletion, it makes again when a list does"},
+	{Name: NoLostDeletion, Statement: "what a controller does when its watch tells of a deletion, it does when a list does"},
 	{Name: NoLostReplacement, Statement: "what a controller does for an object that is made anew, it does, too, when its watch has missed that"},
 	{Name: NoFinalFailure, Statement: "no status says for good that a request has failed for a reason that passes"},
 }
@@ -115,7 +115,8 @@ type Exception struct {
 //	NoStaleGeneration      status.observedGeneration, or that of a condition such as Ready, stays behind the generation, although the controller has once brought it
 //	                       there when the object was alike, and so was what its status says of it; or it does so of two objects, and has never brought it there
 //	NoLostDeletion         what a controller had made and somebody deletes is made again if a watch tells of that, and not if a list does, until the run has
-//	                       its informers list anew: its handler drops a cache.DeletedFinalStateUnknown
+//	                       its informers list anew; or what it deletes or changes when an object of the test goes, likewise: its handler drops a
+//	                       cache.DeletedFinalStateUnknown
 //	NoLostReplacement      what a controller does for an object that somebody has deleted and made anew is done if a watch tells of that, and not if a list does,
 //	                       until it is restarted: a filter of updates, or what it remembers by name, takes the new object for the one before
 //	NoFinalFailure         a message of a status, or of a condition in it, still has the words of a 5xx or a broken connection when, half an hour after the faults have stopped,
@@ -138,7 +139,7 @@ type Exception struct {
 // objects of up to three resources that it has created, or made by an apply, are deleted while its creates of the resource fail; and with finalizers: up to three objects that have one of the
 // client's are deleted while its writes of them fail; and with deletes: the last objects of up to three resources that it has deleted are made anew while its deletes of them fail. In half of the seeds, eight in a row, it is one object in all that writes fail of, another one each seed, since who tries one write again
 // often makes good another that it has given up. For NoGrowingBackoff, what was created is deleted three times more, and the first two attempts to make one again fail each time; for NoLostDeletion, once more,
-// just after the watches of the resource have ended with 410 Expired. For NoLostReplacement, up to three objects that the test has made, and that have no finalizers, are deleted and made anew, while the
+// just after the watches of the resource have ended with 410 Expired, and so are up to three objects that the test has made and that have no finalizers, each of which is made anew every time. For NoLostReplacement, up to three objects that the test has made, and that have no finalizers, are deleted and made anew, while the
 // watches are open and once more after they have ended; all controllers are restarted 22 minutes later. The other properties judge before that; NoForgottenChange,
 // after the informers have listed anew once more, if what a controller has written since they did is a number, which may be another one each time.
 //

@@ -90,16 +90,20 @@ func (b *wellBehaved) replacements() {
 
 // replaceSoon deletes an object once watches have ended, and makes it as it was made.
 func (b *wellBehaved) replaceSoon(x belonging, uid types.UID) {
-	for id, r := range b.resources(x.resource) {
-		if obj, _ := b.w.cluster.Store().Get(id, x.namespace, x.name); obj == nil {
-			continue
-		}
-		path := resourcePath(r.GroupVersionResource(), r.Namespaced, x.namespace)
-		body := manifest(x.obj, r.GroupVersionKind())
+	if path, body := b.remaking(x); path != "" {
 		b.removeSoon(path+"/"+x.name, uid)
 		b.w.kernel.Clock().AfterFunc(3*time.Millisecond, func() { b.serve(http.MethodPost, path, "application/json", body) })
-		return
 	}
+}
+
+// remaking returns the request that makes an object as it was made, "" if it is not there.
+func (b *wellBehaved) remaking(x belonging) (path string, body []byte) {
+	for id, r := range b.resources(x.resource) {
+		if obj, _ := b.w.cluster.Store().Get(id, x.namespace, x.name); obj != nil {
+			return resourcePath(r.GroupVersionResource(), r.Namespaced, x.namespace), manifest(x.obj, r.GroupVersionKind())
+		}
+	}
+	return "", nil
 }
 
 // manifest returns an object as one would write it: without what the server adds.

@@ -264,6 +264,7 @@ func (b *wellBehaved) probe() {
 		b.outageOfDeletes()
 	}
 	b.deletions(made)
+	b.ends()
 	b.deleteRevived()
 	b.replacements()
 }
