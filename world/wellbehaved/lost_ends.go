@@ -46,6 +46,7 @@ type (
 		removal
 		times   int
 		remade  bool
+		judged  bool
 		effects []*effect
 		sent    map[sentAs]bool // since the last deletion
 	}
@@ -61,6 +62,11 @@ type ends struct {
 func newEnds(d *deletions) ends { return ends{d: d, of: map[string]*lostEnd{}} }
 
 func (s *ends) record(w property.World, r *sim.Record) *reports.Violation {
+	for _, key := range s.now { // before anything is made anew: what admits it may change other objects, as a quota's status
+		if v := s.judge(w, key, r.At); v != nil {
+			return v
+		}
+	}
 	switch r.Kind {
 	case fakeapiserver.KindRequest:
 		if q := s.d.o.Sent(r.Actor, r.N); q != nil && s.d.o.Role(r.Actor) == Controller {
@@ -74,7 +80,7 @@ func (s *ends) record(w property.World, r *sim.Record) *reports.Violation {
 			e.watched[r.Actor] = true
 		}
 	case fakeapiserver.KindCommit:
-		return s.committed(w, r, s.d.o.writeOf(w))
+		s.committed(w, r, s.d.o.writeOf(w))
 	case s.d.o.Restarts:
 		if client, ok := clientOf(w, r); ok { // what it does now, it does since it begins
 			for _, x := range s.of { // order: each by itself
@@ -85,7 +91,7 @@ func (s *ends) record(w property.World, r *sim.Record) *reports.Violation {
 	return nil
 }
 
-func (s *ends) committed(w property.World, r *sim.Record, x write) *reports.Violation {
+func (s *ends) committed(w property.World, r *sim.Record, x write) {
 	if x.role == Controller && x.request != nil {
 		s.note(w, r, &x)
 	}
@@ -108,11 +114,8 @@ func (s *ends) committed(w property.World, r *sim.Record, x write) *reports.Viol
 			e.effects = slices.DeleteFunc(e.effects, func(f *effect) bool { return !f.undone(w) })
 		}
 	case r.Detail == "ADDED" && e != nil:
-		v := s.judge(w, r.Key, r.At)
 		e.remade = true
-		return v
 	}
-	return nil
 }
 
 // note notes what a controller does when its watch has told it of an end.
@@ -208,9 +211,10 @@ func (s *ends) end(w property.World) *reports.Violation {
 // judge returns what a controller has not done about the unseen end of an object, of which a list has told it, long before.
 func (s *ends) judge(w property.World, key string, now time.Duration) *reports.Violation {
 	e := s.of[key]
-	if e.times != listedEnd || e.remade || now < e.At+overdue {
+	if e.times != listedEnd || e.remade || e.judged || now < e.At+overdue {
 		return nil
 	}
+	e.judged = true
 	for _, f := range e.effects {
 		learned, is := s.d.gazette.of[key].told[f.client]
 		if !is || e.watched[f.client] || e.sent[f.id] || !s.d.o.Runs(f.client) || !f.undone(w) || s.d.o.excepted(NameDeletion, f.by, f.key) {
