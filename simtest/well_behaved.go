@@ -30,6 +30,7 @@ const (
 	NoLostDeletion        = "NoLostDeletion"
 	NoLostReplacement     = "NoLostReplacement"
 	NoFinalFailure        = "NoFinalFailure"
+	NoHastyWrite          = "NoHastyWrite"
 )
 
 // wellBehaved are the ready-made properties, with what they say.
@@ -56,6 +57,7 @@ var wellBehaved = []Property{
 	{Name: NoLostDeletion, Statement: "what a controller does when its watch tells of a deletion, it does when a list does"},
 	{Name: NoLostReplacement, Statement: "what a controller does for an object that is made anew, it does, too, when its watch has missed that"},
 	{Name: NoFinalFailure, Statement: "no status says for good that a request has failed for a reason that passes"},
+	{Name: NoHastyWrite, Statement: "a controller that begins writes nothing because one of its informers has not listed yet"},
 }
 
 // Exception is what a property of WellBehaved does not judge: what a client does, what is done to an object, or, with both, the one to the other.
@@ -121,6 +123,8 @@ type Exception struct {
 //	                       until it is restarted: a filter of updates, or what it remembers by name, takes the new object for the one before
 //	NoFinalFailure         a message of a status, or of a condition in it, still has the words of a 5xx or a broken connection when, half an hour after the faults have stopped,
 //	                       its writer was restarted: a failure that passes was taken for one that lasts
+//	NoHastyWrite           a controller that is restarted writes something because one of its lists comes late, which it does not write otherwise: it has not
+//	                       waited for its informers (cache.WaitForCacheSync)
 //
 // When the body has returned, the run goes on for them: the faults stop, 20 minutes of virtual time pass, as long as any of client-go's
 // backoffs lasts, and for 10 more the controllers are watched. The body's own checks and properties no longer are asked then. So the runs of a seed
@@ -144,11 +148,12 @@ type Exception struct {
 // after the informers have listed anew once more, if what a controller has written since they did is a number, which may be another one each time.
 //
 // A controller that waits for its time, such as half an hour after a change, may happen to write just when the run has done something to it. So what NoFinalizerLeft, NoForgottenFailure, NoForgottenChange,
-// NoAbandonedWrite, QuietAfterRestart, NoLostDeletion or NoLostReplacement finds counts only if it is found, too, when the run is made once more with all of this seven minutes later.
+// NoAbandonedWrite, QuietAfterRestart, NoLostDeletion, NoLostReplacement or NoHastyWrite finds counts only if it is found, too, when the run is made once more with all of this seven minutes later.
 // NoGrowingBackoff's rounds are half an hour apart then, since a backoff may end by itself some time after the last failure.
 //
 // For QuietAfterRestart, all processes are restarted before that, when the 10 minutes are over, and 90 s pass; if somebody writes something then, they are restarted once more, since
-// one that writes at each start has forgotten nothing. Where processes never crash (Options.CrashProbability), or none runs at the end, none is
+// one that writes at each start has forgotten nothing. For NoHastyWrite, they are restarted three times more then, and two of these times one resource is listed 20 s late for one client;
+// which ones follows from the seed. Where processes never crash (Options.CrashProbability), or none runs at the end, none is
 // restarted, and a passing Run says so.
 //
 // NoHotReconcile, NoEndlessError and NoForgottenFailure see the reconciles that a test tells of, by [Logger] or [Env.Reconciling], and NoEndlessError the errors that are logged with klog or

@@ -232,11 +232,12 @@ func (b *wellBehaved) probe() {
 	if !slices.ContainsFunc(goingOn, b.asked) {
 		return
 	}
+	b.lateStarts()
 	undos := b.undoable(false)
 	if len(b.writes)+len(undos)+len(b.made)+len(b.holds)+len(b.discards) == 0 {
 		return
 	}
-	b.conclude(goingOn...)
+	b.conclude(slices.DeleteFunc(slices.Clone(goingOn), func(name string) bool { return name == wellbehaved.NameHasty })...)
 	b.probing = true
 	if targets := alone(b, slices.Concat(b.writes, probedBy(undos))); len(targets) > 0 {
 		first := slices.DeleteFunc(slices.Clone(undos), func(u undoing) bool { return !slices.Contains(targets, u.probed) })

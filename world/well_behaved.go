@@ -54,6 +54,8 @@ type wellBehaved struct {
 	revived  []types.UID        // what NoRevival has to see deleted once more
 	suspects func(property.World) []types.UID
 	unwanted []types.UID // what NoStaleCreate has to see deleted, one at a time
+	listings []listing   // what controllers list
+	late     listing     // that one of them is told of late
 	probing  bool
 	anew     bool // controllers' informers have listed anew since writes were made to fail
 
@@ -94,6 +96,7 @@ func (b *wellBehaved) properties() []property.Property {
 		Dead:       func(why string) bool { return strings.Contains(why, wire.Crashed.Error()) },
 		Probing:    func() bool { return b.probing },
 		ListsAnew:  func() bool { return b.anew },
+		Late:       func() (client, resource string) { return b.late.client, b.late.resource },
 		Restarted:  func() int { return b.restarted },
 		Suspects:   func(ask func(property.World) []types.UID) { b.suspects = ask },
 		Doubts:     func() { b.doubted = true },
@@ -156,6 +159,7 @@ func (b *wellBehaved) Record(r *sim.Record) {
 	switch r.Kind {
 	case fakeapiserver.KindRequest:
 		b.noteWrite(r)
+		b.noteListing(r)
 		if q := b.sending; q != nil {
 			sent := &wellbehaved.Request{
 				Step: r.Step, At: r.At, Method: q.rest.Method, Path: q.rest.URL.RequestURI(), Body: bodyOf(q), ContentType: q.rest.Header.Get("Content-Type"), Manager: managerOf(q),
@@ -227,7 +231,7 @@ func (b *wellBehaved) watch() {
 func (b *wellBehaved) rest() time.Duration { return restTime + b.w.config.later }
 
 // goingOn are the properties for which controllers are probed, when all others have judged.
-var goingOn = []string{wellbehaved.NameBackoff, wellbehaved.NameAbandoned, wellbehaved.NameDeletion, wellbehaved.NameRevival, wellbehaved.NameReplacement}
+var goingOn = []string{wellbehaved.NameBackoff, wellbehaved.NameAbandoned, wellbehaved.NameDeletion, wellbehaved.NameRevival, wellbehaved.NameReplacement, wellbehaved.NameHasty}
 
 // goingOn are those, and NoStaleCreate if it has to see something deleted.
 func (b *wellBehaved) goingOn() []string {
