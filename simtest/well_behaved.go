@@ -152,7 +152,7 @@ type Exception struct {
 // NoGrowingBackoff's rounds are half an hour apart then, since a backoff may end by itself some time after the last failure.
 //
 // For QuietAfterRestart, all processes are restarted before that, when the 10 minutes are over, and 90 s pass; if somebody writes something then, they are restarted once more, since
-// one that writes at each start has forgotten nothing. For NoHastyWrite, they are restarted three times more then, and two of these times one resource is listed 20 s late for one client;
+// one that writes at each start has forgotten nothing. For NoHastyWrite, they are restarted twice more, while one resource is listed 20 s late for one client;
 // which ones follows from the seed. Where processes never crash (Options.CrashProbability), or none runs at the end, none is
 // restarted, and a passing Run says so.
 //

@@ -15,17 +15,20 @@ func (b *wellBehaved) ends() {
 	}
 	for _, x := range alone(b, b.replaceable()) {
 		path, body := b.remaking(x)
-		for _, unseen := range []bool{false, false, true} {
+		acts := 0 // what controllers have done about its last end
+		for n, unseen := range []bool{false, false, true} {
 			m := b.object(x.probed)
-			if b.over() || !removable(m) {
-				break // a controller holds the new one, or the API refuses it
+			if b.over() || !removable(m) || n > 0 && acts == 0 {
+				break // a controller holds the new one, or the API refuses it; or there is nothing to be seen
 			}
 			b.w.stopFaults()
 			if unseen {
 				b.inject(b.endOfWatches(x.resource))
 			}
+			acts = b.acts
 			b.removeSoon(path+"/"+x.name, m.GetUID())
 			b.w.goOn(probeTime)
+			acts = b.acts - acts
 			if unseen {
 				b.w.goOn(b.rest())
 			}

@@ -29,7 +29,7 @@ func (b *wellBehaved) noteListing(r *sim.Record) {
 	}
 }
 
-// lateStarts restarts all controllers, and then again while one resource is listed late by one of them, for the property NoHastyWrite. Which ones follows from the seed.
+// lateStarts restarts all controllers, if they have not been, and then again while one resource is listed late by one of them, for the property NoHastyWrite. Which ones follows from the seed.
 func (b *wellBehaved) lateStarts() {
 	if !b.asked(wellbehaved.NameHasty) || len(b.listings) == 0 || !b.w.config.restarts || !b.crashable() || b.over() {
 		return
@@ -37,7 +37,9 @@ func (b *wellBehaved) lateStarts() {
 	b.conclude(goingOn...)
 	b.probing = true
 	b.w.stopFaults()
-	b.restartAll() // what is written now is written at each start
+	if b.restarted == 0 {
+		b.restartAll() // what is written now is written at each start
+	}
 	first := int(b.w.seed % uint64(len(b.listings)))
 	for n := range min(lateLists, len(b.listings)) {
 		x := b.listings[(first+n)%len(b.listings)]

@@ -56,6 +56,7 @@ type wellBehaved struct {
 	unwanted []types.UID // what NoStaleCreate has to see deleted, one at a time
 	listings []listing   // what controllers list
 	late     listing     // that one of them is told of late
+	acts     int         // how often controllers have changed something
 	probing  bool
 	anew     bool // controllers' informers have listed anew since writes were made to fail
 
@@ -168,6 +169,7 @@ func (b *wellBehaved) Record(r *sim.Record) {
 			b.noteAgain(r.Actor, sent)
 		}
 	case fakeapiserver.KindCommit:
+		b.noteAct(r)
 		b.noteChange(r)
 		b.noteRewrite(r)
 		b.noteMade(r)
@@ -176,6 +178,13 @@ func (b *wellBehaved) Record(r *sim.Record) {
 		b.noteDiscard(r)
 	case fakeapiserver.KindResponse:
 		b.answered = append(b.answered, sentBy{r.Actor, r.N})
+	}
+}
+
+// noteAct counts what controllers change.
+func (b *wellBehaved) noteAct(r *sim.Record) {
+	if cl, _ := b.w.cluster.Serving(); cl != nil && !wellbehaved.Bookkeeping(r.Key) && b.role(cl.Actor()) == wellbehaved.Controller {
+		b.acts++
 	}
 }
 

@@ -49,7 +49,7 @@ type haste struct {
 func (s *haste) record(w property.World, r *sim.Record) *reports.Violation {
 	plural := s.plural(r)
 	s.gazette.record(w, r, s.o.Restarts)
-	if !s.o.Probing() {
+	if s.o.Restarted() == 0 {
 		return nil
 	}
 	client, resource := s.o.Late()
