@@ -44,7 +44,7 @@ func seeds(n int) int {
 // asChild is the environment of a child, which uses the same engine as this process. Building it would take the child moments.
 func asChild(t *testing.T, env ...string) []string {
 	t.Helper()
-	all := append(os.Environ(), childEnv+"=1")
+	all := append(os.Environ(), childEnv+"=1", "TMPDIR="+t.TempDir()) // what it leaves there goes with the test
 	if os.Getenv("INFORMERSIM") == "" {
 		path, err := simtest.EnginePath()
 		if err != nil {

@@ -53,6 +53,7 @@ func TestReplayCommand(t *testing.T) {
 		t.Helper()
 		var o, e bytes.Buffer
 		cmd := exec.Command(bin, "replay", file)
+		cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir()) // what a run that differs leaves there goes with the test
 		cmd.Stdout, cmd.Stderr = &o, &e
 		var exit *exec.ExitError
 		if err := cmd.Run(); err != nil && !errors.As(err, &exit) {

@@ -46,14 +46,14 @@ type action struct {
 	text string
 }
 
-func host(stderr io.Writer) Host {
+func host(t *testing.T, stderr io.Writer) Host {
 	return Host{Release: "v1.2.3", Versions: map[string]string{"informersim": "v1.2.3"}, Stderr: stderr, Now: time.Now, Store: func(path string, data []byte) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
 		return os.WriteFile(path, data, 0o644)
 	}, Spare: func(suffix string, data []byte) (string, error) {
-		f, err := os.CreateTemp("", "informersim-test-*"+suffix)
+		f, err := os.CreateTemp(t.TempDir(), "informersim-test-*"+suffix)
 		if err != nil {
 			return "", err
 		}
@@ -76,7 +76,7 @@ func startServeOn(t *testing.T, greeting wire.Greeting, change func(*Host)) (*fa
 	ourIn, theirOut := io.Pipe()
 	theirIn, ourOut := io.Pipe()
 	f := &fakeTest{t: t, in: ourIn, out: ourOut, served: make(chan error, 1)}
-	h := host(&f.stderr)
+	h := host(t, &f.stderr)
 	change(&h)
 	go func() {
 		err := Serve(theirIn, theirOut, h)
@@ -416,7 +416,7 @@ func TestRefuses(t *testing.T) {
 		"\x03\x00\x00\x00V\x02{":            "unexpected end of JSON",
 		"\x05\x00\x00\x00V\x01\x00\x00\x00": "",
 	} {
-		err := Serve(strings.NewReader(input), io.Discard, host(io.Discard))
+		err := Serve(strings.NewReader(input), io.Discard, host(t, io.Discard))
 		if want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%q: %v, want %q", input, err, want)
 		}
