@@ -232,10 +232,13 @@ func (f *failures) told(text string) bool {
 	return slices.ContainsFunc(f.said, func(why string) bool { return strings.Contains(plain, why) })
 }
 
-// explained reports whether what is logged is no mistake of the program's own: the server has refused something with these words, an informer has lost its watch, or something is
+// ofEvents finds what client-go's broadcasters say of an Event that they could not write, which they have tried for two minutes, one after the other, long after it happened.
+var ofEvents = regexp.MustCompile(`^E (event|event_broadcaster)\.go:\d+\] "?(Unable to (write|construct|record) event|Server rejected event)`)
+
+// explained reports whether what is logged is no mistake of the program's own: the server has refused something with these words, an informer has lost its watch, it is about an Event, or something is
 // missing that is not the object that the line is about: if it names one that is there, it is about that.
 func (f *failures) explained(text string, live map[string]bool) bool {
-	if strings.HasPrefix(text, "E reflector.go:") || strings.HasPrefix(text, "E leaderelection.go:") {
+	if strings.HasPrefix(text, "E reflector.go:") || strings.HasPrefix(text, "E leaderelection.go:") || ofEvents.MatchString(text) {
 		return true
 	}
 	plain := unquoted(text)
