@@ -42,6 +42,7 @@ var modules = []struct {
 	{folder: "wild/external-provisioner", elsewhere: ".ci/run wild"},
 	{folder: "wild/external-resizer", elsewhere: ".ci/run wild"},
 	{folder: "wild/external-snapshotter", elsewhere: ".ci/run wild"},
+	{folder: "wild/jobset", elsewhere: ".ci/run wild"},
 	{folder: "wild/karpenter", elsewhere: ".ci/run wild"},
 	{folder: "wild/kuberay", elsewhere: ".ci/run wild"},
 	{folder: "wild/kubernetes", elsewhere: ".ci/run wild: minutes"},
