@@ -174,13 +174,21 @@ func endless(o *Options, all []reports.Evidence) bool {
 	return ok && len(all) > 1 && all[len(all)-1].At >= observed && all[len(all)-1].At-all[0].At >= apart
 }
 
-// soon is within what time of the first news a handler complains: one that is added when the cache has synced hears a little later.
-const soon = time.Second
+const (
+	// soon is within what time of the first news a handler complains: one that is added when the cache has synced hears a little later.
+	soon = time.Second
+	// slowly is within what time of it a worker does once the run has writes take a second each: first it writes what else it has been told of.
+	slowly = time.Minute
+)
 
 // byItself reports whether something has come while no controller was told anything.
 func (f *failures) byItself(e reports.Evidence) bool {
+	within := soon
+	if observed, ok := f.o.Observed(); ok && e.At >= observed {
+		within = slowly
+	}
 	n, _ := slices.BinarySearch(f.heard, e.At+1)
-	return n == 0 || f.heard[n-1]+soon < e.At
+	return n == 0 || f.heard[n-1]+within < e.At
 }
 
 // reconcileID is how controller-runtime calls a reconcile, at random.
