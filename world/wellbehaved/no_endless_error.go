@@ -61,10 +61,20 @@ type failures struct {
 	refused   []string        // what the server has said since the faults stopped
 	said      []string        // the errors of reconciles, of those that have succeeded since, too
 	heard     []time.Duration // when a controller has been told something since the faults stopped, the earliest first
+	fine      []success       // since the faults stopped
 }
 
 // reconciling is a reconcile that has begun.
-type reconciling struct{ refused bool }
+type reconciling struct {
+	refused bool
+	began   uint64 // its step
+}
+
+// success is a reconcile that has succeeded, and does not ask to be called again.
+type success struct {
+	object   string // its namespace and name
+	from, to uint64 // its steps
+}
 
 // failing are the reconciles of an object, one after the other, that have failed.
 type failing struct {
@@ -88,6 +98,8 @@ func (f *failures) record(w property.World, r *sim.Record) *reports.Violation {
 		if r.Detail != "BOOKMARK" {
 			f.hears(r)
 		}
+	case f.o.Reconciles.Begin:
+		f.busy[r.Actor].began = r.Step
 	case f.o.Reconciles.End:
 		f.ends(w, r)
 	case f.o.Restarts:
@@ -138,6 +150,9 @@ func (f *failures) ends(w property.World, r *sim.Record) {
 	}
 	if r.Detail == "ok" {
 		*x = failing{}
+		if by != nil && r.N < 0 {
+			f.fine = append(f.fine, success{at.key[strings.Index(at.key, " ")+1:], by.began, r.Step})
+		}
 		return
 	}
 	x.last, x.own = strings.Clone(r.Detail), by != nil && !by.refused
@@ -215,6 +230,9 @@ func (f *failures) logged(w property.World, since time.Duration) *reports.Violat
 	}
 	for _, l := range errs {
 		text := reconcileID.ReplaceAllString(l.Text, "")
+		if text != l.Text && f.succeeded(l) {
+			continue
+		}
 		if f.told(text) || f.explained(text, live) || f.exceptedText(text) {
 			continue
 		}
@@ -231,6 +249,14 @@ func (f *failures) logged(w property.World, since time.Duration) *reports.Violat
 		}
 	}
 	return nil
+}
+
+// succeeded reports whether the reconcile that has logged something has succeeded, by controller-runtime's own word: it has complained of what it has found, and does not go on.
+func (f *failures) succeeded(l Logged) bool {
+	return slices.ContainsFunc(f.fine, func(s success) bool {
+		name := s.object[strings.LastIndex(s.object, "/")+1:]
+		return s.from <= l.Step && l.Step <= s.to && strings.Contains(l.Text, `"`+name+`"`)
+	})
 }
 
 // told reports whether a reconcile that the test has told of ended with the error that is logged. Whether it goes on failing is known from that, and not from how
