@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -272,6 +273,52 @@ func TestRunSaysWhatIsNotSeen(t *testing.T) {
 		if log := strings.Join(r.logs, "\n"); r.failed || !strings.Contains(log, test.says) || test.says != unrestarted && strings.Contains(log, unrestarted) || test.says == "" && strings.Contains(log, untold) {
 			t.Errorf("%+v: failed: %v %v; the log is\n%s", test, r.failed, r.errors, log)
 		}
+	}
+}
+
+// A controller that complains of each object at each reconcile, and writes it, is late with the last of them when writes are slow, as they are when the run has all informers list anew: it has been told of it all the same.
+func TestNoEndlessErrorSparesSlowComplaints(t *testing.T) {
+	complaints := 0
+	o := simtest.Options{Seeds: 4, Properties: simtest.WellBehaved()}
+	found := simtest.Find(t, o, func(env *simtest.Env) {
+		env.Go("complains", func(ctx context.Context) error {
+			config := env.RESTConfig("complains")
+			client, err := kubernetes.NewForConfig(config)
+			if err != nil {
+				return err
+			}
+			queue, shutDown, err := newMapQueue(ctx, config, true)
+			if err != nil {
+				return err
+			}
+			defer shutDown()
+			queue.factory.WaitForCacheSync(ctx.Done())
+			for {
+				key, end := queue.Get()
+				if end {
+					return nil
+				}
+				complaints++
+				_, name, _ := cache.SplitMetaNamespaceKey(key.(string))
+				klog.ErrorS(errors.New("it has no owner"), "What is this?", "configmap", key)
+				_, err := client.CoreV1().ConfigMaps("default").Patch(ctx, name, types.MergePatchType, []byte(`{"data":{"seen":"yes"}}`), metav1.PatchOptions{})
+				if queue.Done(key); err != nil && !apierrors.IsNotFound(err) {
+					queue.AddRateLimited(key)
+					continue
+				}
+				queue.Forget(key)
+			}
+		})
+		for n := range 5 {
+			env.Create(configMap(fmt.Sprintf("m%d", n), ""))
+		}
+		env.Advance(time.Minute)
+		env.StopFaults()
+		env.Restart("complains")
+		env.Advance(time.Second)
+	})
+	if found != nil || complaints < 10*o.Seeds {
+		t.Errorf("%d complaints; found %v", complaints, found)
 	}
 }
 

@@ -61,10 +61,20 @@ type failures struct {
 	refused   []string        // what the server has said since the faults stopped
 	said      []string        // the errors of reconciles, of those that have succeeded since, too
 	heard     []time.Duration // when a controller has been told something since the faults stopped, the earliest first
+	fine      []success       // since the faults stopped
 }
 
 // reconciling is a reconcile that has begun.
-type reconciling struct{ refused bool }
+type reconciling struct {
+	refused bool
+	began   uint64 // its step
+}
+
+// success is a reconcile that has succeeded, and does not ask to be called again.
+type success struct {
+	object   string // its namespace and name
+	from, to uint64 // its steps
+}
 
 // failing are the reconciles of an object, one after the other, that have failed.
 type failing struct {
@@ -88,6 +98,8 @@ func (f *failures) record(w property.World, r *sim.Record) *reports.Violation {
 		if r.Detail != "BOOKMARK" {
 			f.hears(r)
 		}
+	case f.o.Reconciles.Begin:
+		f.busy[r.Actor].began = r.Step
 	case f.o.Reconciles.End:
 		f.ends(w, r)
 	case f.o.Restarts:
@@ -138,6 +150,9 @@ func (f *failures) ends(w property.World, r *sim.Record) {
 	}
 	if r.Detail == "ok" {
 		*x = failing{}
+		if by != nil && r.N < 0 {
+			f.fine = append(f.fine, success{at.key[strings.Index(at.key, " ")+1:], by.began, r.Step})
+		}
 		return
 	}
 	x.last, x.own = strings.Clone(r.Detail), by != nil && !by.refused
@@ -174,13 +189,21 @@ func endless(o *Options, all []reports.Evidence) bool {
 	return ok && len(all) > 1 && all[len(all)-1].At >= observed && all[len(all)-1].At-all[0].At >= apart
 }
 
-// soon is within what time of the first news a handler complains: one that is added when the cache has synced hears a little later.
-const soon = time.Second
+const (
+	// soon is within what time of the first news a handler complains: one that is added when the cache has synced hears a little later.
+	soon = time.Second
+	// slowly is within what time of it a worker does once the run has writes take a second each: first it writes what else it has been told of.
+	slowly = time.Minute
+)
 
 // byItself reports whether something has come while no controller was told anything.
 func (f *failures) byItself(e reports.Evidence) bool {
+	within := soon
+	if observed, ok := f.o.Observed(); ok && e.At >= observed {
+		within = slowly
+	}
 	n, _ := slices.BinarySearch(f.heard, e.At+1)
-	return n == 0 || f.heard[n-1]+soon < e.At
+	return n == 0 || f.heard[n-1]+within < e.At
 }
 
 // reconcileID is how controller-runtime calls a reconcile, at random.
@@ -207,6 +230,9 @@ func (f *failures) logged(w property.World, since time.Duration) *reports.Violat
 	}
 	for _, l := range errs {
 		text := reconcileID.ReplaceAllString(l.Text, "")
+		if text != l.Text && f.succeeded(l) {
+			continue
+		}
 		if f.told(text) || f.explained(text, live) || f.exceptedText(text) {
 			continue
 		}
@@ -225,6 +251,14 @@ func (f *failures) logged(w property.World, since time.Duration) *reports.Violat
 	return nil
 }
 
+// succeeded reports whether the reconcile that has logged something has succeeded, by controller-runtime's own word: it has complained of what it has found, and does not go on.
+func (f *failures) succeeded(l Logged) bool {
+	return slices.ContainsFunc(f.fine, func(s success) bool {
+		name := s.object[strings.LastIndex(s.object, "/")+1:]
+		return s.from <= l.Step && l.Step <= s.to && strings.Contains(l.Text, `"`+name+`"`)
+	})
+}
+
 // told reports whether a reconcile that the test has told of ended with the error that is logged. Whether it goes on failing is known from that, and not from how
 // often somebody logs it: what is outside of the cluster may fail now and then, for as long as it likes.
 func (f *failures) told(text string) bool {
@@ -232,10 +266,13 @@ func (f *failures) told(text string) bool {
 	return slices.ContainsFunc(f.said, func(why string) bool { return strings.Contains(plain, why) })
 }
 
-// explained reports whether what is logged is no mistake of the program's own: the server has refused something with these words, an informer has lost its watch, or something is
+// ofEvents finds what client-go's broadcasters say of an Event that they could not write, which they have tried for two minutes, one after the other, long after it happened.
+var ofEvents = regexp.MustCompile(`^E (event|event_broadcaster)\.go:\d+\] "?(Unable to (write|construct|record) event|Server rejected event)`)
+
+// explained reports whether what is logged is no mistake of the program's own: the server has refused something with these words, an informer has lost its watch, it is about an Event, or something is
 // missing that is not the object that the line is about: if it names one that is there, it is about that.
 func (f *failures) explained(text string, live map[string]bool) bool {
-	if strings.HasPrefix(text, "E reflector.go:") || strings.HasPrefix(text, "E leaderelection.go:") {
+	if strings.HasPrefix(text, "E reflector.go:") || strings.HasPrefix(text, "E leaderelection.go:") || ofEvents.MatchString(text) {
 		return true
 	}
 	plain := unquoted(text)

@@ -40,6 +40,27 @@ func TestSets(t *testing.T) {
 	}
 }
 
+// A Pod that ends by itself says with KWOK's annotations when that is: one that serves until somebody deletes it, and yet is not to be restarted, puts it off.
+func TestPodEndsWhenItsAnnotationsSay(t *testing.T) {
+	all, err := Set("pod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const running = `"spec":{"restartPolicy":"Never"},"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}}`
+	for pod, want := range map[string]time.Duration{
+		`{` + running: time.Second,
+		`{"metadata":{"annotations":{"pod-complete.stage.kwok.x-k8s.io/delay":"90h","pod-complete.stage.kwok.x-k8s.io/jitter-delay":"100h"}},` + running: 90 * time.Hour,
+	} {
+		s := Choose(all, decode(t, pod), func(int) int { return 0 })
+		if s == nil || s.Name != "pod-complete" {
+			t.Fatalf("%s goes on by %v", pod, s)
+		}
+		if got := s.Delay(decode(t, pod), time.Time{}, func(int) int { return 0 }); got != want {
+			t.Errorf("%s ends after %v, want %v", pod, got, want)
+		}
+	}
+}
+
 // Errors name the line at which the Stage begins, and the field.
 func TestParseErrors(t *testing.T) {
 	const head = "# one\n---\n\napiVersion: kwok.x-k8s.io/v1alpha1\nkind: Stage\nmetadata: {name: s}\nspec:\n  resourceRef: {kind: Pod}\n"
