@@ -184,7 +184,7 @@ func (s *finalFailures) end(w property.World) *reports.Violation {
 		said := s.said[at.obj.GetUID()]
 		for _, field := range slices.Sorted(maps.Keys(said)) {
 			x := said[field]
-			if x.written.At > since-settled || deleted(at.obj) || !s.o.Runs(x.by.client) || s.o.excepted(NameFinal, x.by.name, at.key) {
+			if x.written.At > since-settled || deleted(at.obj) || !s.o.Runs(x.by.client) || s.lasts(&x) || s.o.excepted(NameFinal, x.by.name, at.key) {
 				continue
 			}
 			return &reports.Violation{Key: at.key, Because: []reports.Evidence{x.failed, x.written}, Message: fmt.Sprintf(
@@ -193,4 +193,11 @@ func (s *finalFailures) end(w property.World) *reports.Violation {
 		}
 	}
 	return nil
+}
+
+// lasts reports whether the request has failed in the same words since, although there are no faults any more: a disruption budget, or the server of a webhook, answers so for as long as it likes.
+func (s *finalFailures) lasts(x *saying) bool {
+	calm, _ := s.o.Calm()
+	last, is := s.of(x.by.client, x.text)
+	return is && last.At > calm+settled
 }
