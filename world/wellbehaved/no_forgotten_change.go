@@ -188,7 +188,7 @@ func (s *overlooked) violation(r *sim.Record, x *write, what string, told report
 	observed, _ := s.o.Observed()
 	calm, _ := s.o.Calm()
 	v := &reports.Violation{Key: strings.Clone(r.Key), Message: fmt.Sprintf(
-		"%s %s only when its informers have listed anew, since the run has ended their watches: it had been told of everything, and nobody had changed anything for %v. It has overlooked a change, or given up after a failure",
+		"%s %s only when its informers have listed anew, since the run has ended their watches: it had been told of everything, and nobody had changed anything for %v. It has overlooked a change, or given up after a failure; if it copies what is outside of the cluster, and looks at that seldom, except it",
 		x.name, what, span(observed-max(calm, s.last)))}
 	tried, is := s.lastOf(x.client, x.number)
 	v.Because = s.because(r, x, tried.sent)
