@@ -53,6 +53,8 @@ type wellBehaved struct {
 	revived  []types.UID        // what NoRevival has to see deleted once more
 	suspects func(property.World) []types.UID
 	unwanted []types.UID // what NoStaleCreate has to see deleted, one at a time
+	kept     func(property.World) []string
+	users    []belonging // what NoFinalizerLeft has to see deleted, of those that are kept
 	probing  bool
 	anew     bool // controllers' informers have listed anew since writes were made to fail
 
@@ -95,6 +97,7 @@ func (b *wellBehaved) properties() []property.Property {
 		ListsAnew:  func() bool { return b.anew },
 		Restarted:  func() int { return b.restarted },
 		Suspects:   func(ask func(property.World) []types.UID) { b.suspects = ask },
+		Keeps:      func(ask func(property.World) []string) { b.kept = ask },
 		Doubts:     func() { b.doubted = true },
 		Revives:    func(uid types.UID) { b.revived = append(b.revived, uid) },
 		Confirmed:  func() bool { return b.confirmed },
@@ -210,9 +213,11 @@ func (b *wellBehaved) watch() {
 	if b.suspects != nil {
 		b.unwanted = b.suspects(w)
 	}
+	b.findUsers()
 	b.confirm()
 	b.restart()
 	b.remove()
+	b.release()
 	b.probe()
 	if why := b.blind(); why != "" {
 		w.kernel.Fail(errors.New(why))
@@ -225,12 +230,16 @@ func (b *wellBehaved) rest() time.Duration { return restTime + b.w.config.later 
 // goingOn are the properties for which controllers are probed, when all others have judged.
 var goingOn = []string{wellbehaved.NameBackoff, wellbehaved.NameAbandoned, wellbehaved.NameDeletion, wellbehaved.NameRevival, wellbehaved.NameReplacement}
 
-// goingOn are those, and NoStaleCreate if it has to see something deleted.
+// goingOn are those, NoStaleCreate if it has to see something deleted, and so NoFinalizerLeft.
 func (b *wellBehaved) goingOn() []string {
+	all := slices.Clone(goingOn)
 	if len(b.unwanted) > 0 {
-		return append(slices.Clone(goingOn), wellbehaved.NameStale)
+		all = append(all, wellbehaved.NameStale)
 	}
-	return slices.Clone(goingOn)
+	if len(b.users) > 0 {
+		all = append(all, wellbehaved.NameFinalizer)
+	}
+	return all
 }
 
 // conclude has the ready-made properties judge, but for some, which go on.

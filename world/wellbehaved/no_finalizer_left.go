@@ -16,17 +16,19 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-const nameFinalizer = "NoFinalizerLeft"
+// NameFinalizer is the name of the property for which what may use an object is deleted, if its finalizer is left.
+const NameFinalizer = "NoFinalizerLeft"
 
 // noFinalizerLeft checks that an object that is being deleted goes. A finalizer is the controllers' that have added or removed it in the run:
 // whose it is else is not known, and those of the cluster's own controllers are theirs.
 func noFinalizerLeft(o *Options) property.Property {
 	return property.Property{
-		Name:      nameFinalizer,
+		Name:      NameFinalizer,
 		Statement: "an object that is being deleted goes while the controllers of its finalizers run",
 		Kinds:     []sim.Kind{fakeapiserver.KindCommit, fakeapiserver.KindFrame},
 		New: func() property.Checker {
 			f := &finalizers{o: o, owners: map[string]map[sim.ActorID]holding{}, leaving: map[kinds.UID]*leaving{}}
+			o.Keeps(f.keeps)
 			return property.Checker{Record: f.record, End: f.end}
 		},
 	}
@@ -115,7 +117,7 @@ func (f *finalizers) tookOff(r *sim.Record, x *write, name string) {
 	observed, watched := f.o.Observed()
 	calm, _ := f.o.Calm()
 	l := f.leaving[meta(r.Obj).GetUID()]
-	if f.late != nil || !watched || l == nil || l.since.At > calm || r.At-observed > relisted || !f.owners[name][x.client].puts || f.o.excepted(nameFinalizer, x.name, r.Key) {
+	if f.late != nil || !watched || l == nil || l.since.At > calm || r.At-observed > relisted || !f.owners[name][x.client].puts || f.o.excepted(NameFinalizer, x.name, r.Key) {
 		return
 	}
 	f.lateBy = x.client
@@ -130,6 +132,25 @@ func (f *finalizers) tookOff(r *sim.Record, x *write, name string) {
 }
 
 func (f *finalizers) end(w property.World) *reports.Violation {
+	if all := f.left(w); len(all) > 0 {
+		return all[0]
+	}
+	if f.late != nil && f.o.Runs(f.lateBy) {
+		return f.late
+	}
+	return nil
+}
+
+// keeps returns the keys of the objects that are left.
+func (f *finalizers) keeps(w property.World) (keys []string) {
+	for _, v := range f.left(w) {
+		keys = append(keys, v.Key)
+	}
+	return keys
+}
+
+// left returns what is to be said of each object that is still there.
+func (f *finalizers) left(w property.World) (all []*reports.Violation) {
 	since, ok := f.o.Observed()
 	if !ok {
 		return nil
@@ -146,26 +167,23 @@ func (f *finalizers) end(w property.World) *reports.Violation {
 			for _, client := range slices.Sorted(maps.Keys(f.owners[name])) {
 				h := f.owners[name][client]
 				who := h.by
-				if !f.o.Runs(client) || f.o.excepted(nameFinalizer, who, s.key) {
+				if !f.o.Runs(client) || f.o.excepted(NameFinalizer, who, s.key) {
 					continue
 				}
 				whose := fmt.Sprintf("its finalizer %q is %s's, which runs", name, who)
 				if !h.puts {
 					whose = fmt.Sprintf("%s, which runs, has taken its finalizer %q off another object, though it has never put it on one: it is either %[1]s's to remove, or somebody else's and not %[1]s's to touch", who, name)
 				}
-				v := &reports.Violation{Key: s.key, Because: []reports.Evidence{h.how, l.since}, Message: fmt.Sprintf("%s is still there, %v after its deletion: %s, and nothing has kept it from removing it for %v",
+				v := &reports.Violation{Key: s.key, Because: []reports.Evidence{h.how, l.since}, Message: fmt.Sprintf("%s is still there, %v after its deletion: %s, and no fault has kept it from removing it for %v. If it waits on purpose, until something else happens, except it",
 					s.key, span(w.Kernel().Elapsed()-l.since.At), whose, span(w.Kernel().Elapsed()-since))}
 				if told, is := l.told[client]; is {
 					v.Because = append(v.Because, told)
 				}
-				return v
+				all = append(all, v)
 			}
 		}
 	}
-	if f.late != nil && f.o.Runs(f.lateBy) {
-		return f.late
-	}
-	return nil
+	return all
 }
 
 // clientName returns the name of a client without "conn/".
