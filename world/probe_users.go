@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/informersim/informersim/world/wellbehaved"
+	"github.com/informersim/informersim/scenarios/property"
 )
 
 // usersOf returns what the test has made, nothing holds, and has the name of one of some objects as a value: it may be what these are kept for.
@@ -18,7 +18,12 @@ func (b *wellBehaved) usersOf(keys []string) (all []belonging) {
 			if !removable(m) || m.GetUID() != x.uid || slices.Contains(keys, x.key()) || slices.ContainsFunc(all, func(y belonging) bool { return y.uid == x.uid }) {
 				continue
 			}
-			if fields := asJSON(m); bytes.Contains(fields, []byte(`"`+name+`"`)) || bytes.Contains(fields, []byte(`/`+name+`"`)) {
+			fields := asJSON(m)
+			times := bytes.Count(fields, []byte(`"`+name+`"`)) + bytes.Count(fields, []byte(`/`+name+`"`))
+			if x.name == name {
+				times-- // its own
+			}
+			if times > 0 {
 				all = append(all, x)
 			}
 		}
@@ -26,7 +31,7 @@ func (b *wellBehaved) usersOf(keys []string) (all []belonging) {
 	return all
 }
 
-// release deletes these, for the property NoFinalizerLeft: who keeps an object for as long as it is used takes its finalizer off then.
+// release deletes these, for the properties NoFinalizerLeft and NoLeftover: who keeps an object for as long as it is used lets it go then.
 func (b *wellBehaved) release() {
 	if len(b.users) == 0 || b.over() {
 		return
@@ -43,13 +48,25 @@ func (b *wellBehaved) release() {
 	}
 	b.w.goOn(probeTime)
 	b.probing = false
-	b.users = nil
+	b.users, b.waiting = nil, nil
 	b.conclude(b.goingOn()...)
 }
 
-// findUsers finds what may be the reason why finalizers still keep objects.
+// keeper is a property with what says which objects are left by it, or what they were made for.
+type keeper struct {
+	property string
+	left     func(property.World) []string
+}
+
+// findUsers finds what may be the reason why such objects are left. The properties go on if there is anything.
 func (b *wellBehaved) findUsers() {
-	if b.kept != nil && b.asked(wellbehaved.NameFinalizer) {
-		b.users = b.usersOf(b.kept(b.w))
+	for _, k := range b.keepers {
+		if !b.asked(k.property) {
+			continue
+		}
+		if users := b.usersOf(k.left(b.w)); len(users) > 0 {
+			b.waiting = append(b.waiting, k.property)
+			b.users = append(b.users, users...)
+		}
 	}
 }

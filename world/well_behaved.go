@@ -53,8 +53,9 @@ type wellBehaved struct {
 	revived  []types.UID        // what NoRevival has to see deleted once more
 	suspects func(property.World) []types.UID
 	unwanted []types.UID // what NoStaleCreate has to see deleted, one at a time
-	kept     func(property.World) []string
-	users    []belonging // what NoFinalizerLeft has to see deleted, of those that are kept
+	keepers  []keeper
+	users    []belonging // what is to be deleted, since it may use what is left
+	waiting  []string    // which properties wait for that
 	probing  bool
 	anew     bool // controllers' informers have listed anew since writes were made to fail
 
@@ -97,7 +98,7 @@ func (b *wellBehaved) properties() []property.Property {
 		ListsAnew:  func() bool { return b.anew },
 		Restarted:  func() int { return b.restarted },
 		Suspects:   func(ask func(property.World) []types.UID) { b.suspects = ask },
-		Keeps:      func(ask func(property.World) []string) { b.kept = ask },
+		Keeps:      func(of string, left func(property.World) []string) { b.keepers = append(b.keepers, keeper{of, left}) },
 		Doubts:     func() { b.doubted = true },
 		Revives:    func(uid types.UID) { b.revived = append(b.revived, uid) },
 		Confirmed:  func() bool { return b.confirmed },
@@ -230,16 +231,13 @@ func (b *wellBehaved) rest() time.Duration { return restTime + b.w.config.later 
 // goingOn are the properties for which controllers are probed, when all others have judged.
 var goingOn = []string{wellbehaved.NameBackoff, wellbehaved.NameAbandoned, wellbehaved.NameDeletion, wellbehaved.NameRevival, wellbehaved.NameReplacement}
 
-// goingOn are those, NoStaleCreate if it has to see something deleted, and so NoFinalizerLeft.
+// goingOn are those, NoStaleCreate if it has to see something deleted, and so NoFinalizerLeft and NoLeftover.
 func (b *wellBehaved) goingOn() []string {
 	all := slices.Clone(goingOn)
 	if len(b.unwanted) > 0 {
 		all = append(all, wellbehaved.NameStale)
 	}
-	if len(b.users) > 0 {
-		all = append(all, wellbehaved.NameFinalizer)
-	}
-	return all
+	return append(all, b.waiting...)
 }
 
 // conclude has the ready-made properties judge, but for some, which go on.

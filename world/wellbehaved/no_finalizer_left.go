@@ -16,19 +16,18 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// NameFinalizer is the name of the property for which what may use an object is deleted, if its finalizer is left.
-const NameFinalizer = "NoFinalizerLeft"
+const nameFinalizer = "NoFinalizerLeft"
 
 // noFinalizerLeft checks that an object that is being deleted goes. A finalizer is the controllers' that have added or removed it in the run:
 // whose it is else is not known, and those of the cluster's own controllers are theirs.
 func noFinalizerLeft(o *Options) property.Property {
 	return property.Property{
-		Name:      NameFinalizer,
+		Name:      nameFinalizer,
 		Statement: "an object that is being deleted goes while the controllers of its finalizers run",
 		Kinds:     []sim.Kind{fakeapiserver.KindCommit, fakeapiserver.KindFrame},
 		New: func() property.Checker {
 			f := &finalizers{o: o, owners: map[string]map[sim.ActorID]holding{}, leaving: map[kinds.UID]*leaving{}}
-			o.Keeps(f.keeps)
+			o.Keeps(nameFinalizer, f.keeps)
 			return property.Checker{Record: f.record, End: f.end}
 		},
 	}
@@ -117,7 +116,7 @@ func (f *finalizers) tookOff(r *sim.Record, x *write, name string) {
 	observed, watched := f.o.Observed()
 	calm, _ := f.o.Calm()
 	l := f.leaving[meta(r.Obj).GetUID()]
-	if f.late != nil || !watched || l == nil || l.since.At > calm || r.At-observed > relisted || !f.owners[name][x.client].puts || f.o.excepted(NameFinalizer, x.name, r.Key) {
+	if f.late != nil || !watched || l == nil || l.since.At > calm || r.At-observed > relisted || !f.owners[name][x.client].puts || f.o.excepted(nameFinalizer, x.name, r.Key) {
 		return
 	}
 	f.lateBy = x.client
@@ -167,7 +166,7 @@ func (f *finalizers) left(w property.World) (all []*reports.Violation) {
 			for _, client := range slices.Sorted(maps.Keys(f.owners[name])) {
 				h := f.owners[name][client]
 				who := h.by
-				if !f.o.Runs(client) || f.o.excepted(NameFinalizer, who, s.key) {
+				if !f.o.Runs(client) || f.o.excepted(nameFinalizer, who, s.key) {
 					continue
 				}
 				whose := fmt.Sprintf("its finalizer %q is %s's, which runs", name, who)

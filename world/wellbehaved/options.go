@@ -45,8 +45,8 @@ type Options struct {
 	Revives func(uid kinds.UID)
 	// Suspects passes on what says, once, which objects NoStaleCreate has to see deleted, one at a time, after all other properties but those that go on have judged.
 	Suspects func(ask func(property.World) []kinds.UID)
-	// Keeps passes on what says which objects NoFinalizerLeft would say are left, by their keys: it has to see deleted what may use them.
-	Keeps func(ask func(property.World) []string)
+	// Keeps passes on what says which objects a property would say are left, or what they were made for, by their keys: it has to see deleted what may use them.
+	Keeps func(property string, left func(property.World) []string)
 	// Restarts is the kind of record that says that the process of a client has begun or ended: of "process/NAME", the client "conn/NAME".
 	Restarts sim.Kind
 	// Collected reports whether a garbage collector runs.
@@ -87,11 +87,11 @@ type Exception struct {
 }
 
 // Names of the properties, in the order of [All].
-var Names = []string{nameHot, nameWar, NameStale, nameQuiet, NameFinalizer, nameOrphan, NameBackoff, nameLost, NameEndless, nameForgotten, NameOverlooked, nameLeftover, nameBlind, nameDeposed, NameAbandoned, nameIgnored, NameRestart, NameRevival, nameGeneration, NameDeletion, NameReplacement, NameFinal}
+var Names = []string{nameHot, nameWar, NameStale, nameQuiet, nameFinalizer, nameOrphan, NameBackoff, nameLost, NameEndless, nameForgotten, NameOverlooked, nameLeftover, nameBlind, nameDeposed, NameAbandoned, nameIgnored, NameRestart, NameRevival, nameGeneration, NameDeletion, NameReplacement, NameFinal}
 
 // Answering are the names of those that say that a controller does something since the run has done something, because the one comes after the other. A controller that has waited for its time may
 // happen to do so, too: what they find counts if it is found as well when the run does that at another time, with more of it in between.
-var Answering = []string{NameFinalizer, NameBackoff, nameForgotten, NameOverlooked, NameAbandoned, NameRestart, NameDeletion, NameReplacement}
+var Answering = []string{nameFinalizer, NameBackoff, nameForgotten, NameOverlooked, NameAbandoned, NameRestart, NameDeletion, NameReplacement}
 
 // All returns the properties with these names.
 func All(o Options, names []string) (all []property.Property) {
