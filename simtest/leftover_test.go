@@ -22,7 +22,7 @@ func TestNoLeftover(t *testing.T) {
 		"thinks that a deletion succeeds": "here it was told that its request had failed",
 	} {
 		t.Run(mistake, func(t *testing.T) {
-			others := []simtest.Exception{{Property: simtest.NoForgottenChange, Why: "another test's"}, {Property: simtest.QuietAfterRestart, Why: "another test's"}}
+			others := []simtest.Exception{{Property: simtest.NoForgottenChange, Why: "another test's"}, {Property: simtest.QuietAfterRestart, Why: "another test's"}, {Property: simtest.NoLostDeletion, Why: "another test's"}}
 			o := simtest.Options{Seeds: 100, Properties: simtest.WellBehaved(others...)}
 			body := mirroringBody(mirroring{mistake: mistake})
 			found := simtest.Find(t, o, body)

@@ -30,6 +30,7 @@ const (
 	NoLostDeletion        = "NoLostDeletion"
 	NoLostReplacement     = "NoLostReplacement"
 	NoFinalFailure        = "NoFinalFailure"
+	NoHastyWrite          = "NoHastyWrite"
 )
 
 // wellBehaved are the ready-made properties, with what they say.
@@ -53,9 +54,10 @@ var wellBehaved = []Property{
 	{Name: QuietAfterRestart, Statement: "when all is done, a controller that is restarted finds nothing to do"},
 	{Name: NoRevival, Statement: "no apply brings back, unseen, an object that somebody else has deleted"},
 	{Name: NoStaleGeneration, Statement: "a status says in the end that the current generation was observed, if it has done so when the object was alike"},
-	{Name: NoLostDeletion, Statement: "what a controller makes again when its watch tells of a deletion, it makes again when a list does"},
+	{Name: NoLostDeletion, Statement: "what a controller does when its watch tells of a deletion, it does when a list does"},
 	{Name: NoLostReplacement, Statement: "what a controller does for an object that is made anew, it does, too, when its watch has missed that"},
 	{Name: NoFinalFailure, Statement: "no status says for good that a request has failed for a reason that passes"},
+	{Name: NoHastyWrite, Statement: "a controller that begins writes nothing because one of its informers has not listed yet"},
 }
 
 // Exception is what a property of WellBehaved does not judge: what a client does, what is done to an object, or, with both, the one to the other.
@@ -104,7 +106,7 @@ type Exception struct {
 //	                       one before had become in its status, labels or annotations
 //	NoWriteAfterLease      a replica still writes a minute after another one has taken its Lease, and holds none, although nobody writes who has
 //	                       never held one
-//	NoAbandonedWrite       an update, a patch or a create that has failed with a 500, once or for 10 s, is sent again only when, 20 minutes later, the
+//	NoAbandonedWrite       an update, a patch, a create or a delete that has failed with a 500, once or for 10 s, is sent again only when, 20 minutes later, the
 //	                       run has the controller's informers list anew: the error was swallowed, or the controller has given up after a few tries
 //	NoIgnoredWrite         the server accepts writes and ignores part of them: the status in a write to the resource itself; of a custom resource also labels
 //	                       or the like in one to /status, a field that the schema does not have
@@ -115,11 +117,14 @@ type Exception struct {
 //	NoStaleGeneration      status.observedGeneration, or that of a condition such as Ready, stays behind the generation, although the controller has once brought it
 //	                       there when the object was alike, and so was what its status says of it; or it does so of two objects, and has never brought it there
 //	NoLostDeletion         what a controller had made and somebody deletes is made again if a watch tells of that, and not if a list does, until the run has
-//	                       its informers list anew: its handler drops a cache.DeletedFinalStateUnknown
+//	                       its informers list anew; or what it deletes or changes when an object of the test goes, likewise: its handler drops a
+//	                       cache.DeletedFinalStateUnknown
 //	NoLostReplacement      what a controller does for an object that somebody has deleted and made anew is done if a watch tells of that, and not if a list does,
 //	                       until it is restarted: a filter of updates, or what it remembers by name, takes the new object for the one before
 //	NoFinalFailure         a message of a status, or of a condition in it, still has the words of a 5xx or a broken connection when, half an hour after the faults have stopped,
 //	                       its writer was restarted: a failure that passes was taken for one that lasts
+//	NoHastyWrite           a controller that is restarted writes something because one of its lists comes late, which it does not write otherwise: it has not
+//	                       waited for its informers (cache.WaitForCacheSync)
 //
 // When the body has returned, the run goes on for them: the faults stop, 20 minutes of virtual time pass, as long as any of client-go's
 // backoffs lasts, and for 10 more the controllers are watched. The body's own checks and properties no longer are asked then. So the runs of a seed
@@ -136,18 +141,19 @@ type Exception struct {
 // again; if it does not, what its rate limiter remembers is not seen. For NoAbandonedWrite, they are then undone once more, one at a time, while all writes of the object
 // fail for 10 s. If that is still undone after 2 minutes, the informers list anew once more 20 minutes later, and then, if it still is, all processes are restarted. The same is done with creates: of each client, the last
 // objects of up to three resources that it has created, or made by an apply, are deleted while its creates of the resource fail; and with finalizers: up to three objects that have one of the
-// client's are deleted while its writes of them fail. In half of the seeds, eight in a row, it is one object in all that writes fail of, another one each seed, since who tries one write again
+// client's are deleted while its writes of them fail; and with deletes: the last objects of up to three resources that it has deleted are made anew while its deletes of them fail. In half of the seeds, eight in a row, it is one object in all that writes fail of, another one each seed, since who tries one write again
 // often makes good another that it has given up. For NoGrowingBackoff, what was created is deleted three times more, and the first two attempts to make one again fail each time; for NoLostDeletion, once more,
-// just after the watches of the resource have ended with 410 Expired. For NoLostReplacement, up to three objects that the test has made, and that have no finalizers, are deleted and made anew, while the
+// just after the watches of the resource have ended with 410 Expired, and so are up to three objects that the test has made and that have no finalizers, each of which is made anew every time. For NoLostReplacement, up to three objects that the test has made, and that have no finalizers, are deleted and made anew, while the
 // watches are open and once more after they have ended; all controllers are restarted 22 minutes later. The other properties judge before that; NoForgottenChange,
 // after the informers have listed anew once more, if what a controller has written since they did is a number, which may be another one each time.
 //
 // A controller that waits for its time, such as half an hour after a change, may happen to write just when the run has done something to it. So what NoFinalizerLeft, NoForgottenFailure, NoForgottenChange,
-// NoAbandonedWrite, QuietAfterRestart, NoLostDeletion or NoLostReplacement finds counts only if it is found, too, when the run is made once more with all of this seven minutes later.
+// NoAbandonedWrite, QuietAfterRestart, NoLostDeletion, NoLostReplacement or NoHastyWrite finds counts only if it is found, too, when the run is made once more with all of this seven minutes later.
 // NoGrowingBackoff's rounds are half an hour apart then, since a backoff may end by itself some time after the last failure.
 //
 // For QuietAfterRestart, all processes are restarted before that, when the 10 minutes are over, and 90 s pass; if somebody writes something then, they are restarted once more, since
-// one that writes at each start has forgotten nothing. Where processes never crash (Options.CrashProbability), or none runs at the end, none is
+// one that writes at each start has forgotten nothing. For NoHastyWrite, they are restarted twice more, while one resource is listed 20 s late for one client;
+// which ones follows from the seed. Where processes never crash (Options.CrashProbability), or none runs at the end, none is
 // restarted, and a passing Run says so.
 //
 // NoHotReconcile, NoEndlessError and NoForgottenFailure see the reconciles that a test tells of, by [Logger] or [Env.Reconciling], and NoEndlessError the errors that are logged with klog or

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"iter"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/informersim/informersim/fakeapiserver/fault"
-	"github.com/informersim/informersim/fakeapiserver/rest"
 	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/sim"
 )
@@ -144,9 +142,6 @@ func removable(m metav1.Object) bool {
 // removeSoon deletes an object once writes fail, as somebody would who has not heard of the controller.
 func (b *wellBehaved) removeSoon(path string, uid types.UID) {
 	b.w.kernel.Clock().AfterFunc(2*time.Millisecond, func() {
-		b.w.api.Serve(&rest.Request{
-			Method: http.MethodDelete, URL: &url.URL{Path: path}, Header: http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}},
-			Body: []byte(`{"apiVersion":"v1","kind":"DeleteOptions","gracePeriodSeconds":0,"preconditions":{"uid":"` + string(uid) + `"}}`), Client: workloadClient,
-		}, &sink{})
+		b.serve(http.MethodDelete, path, "application/json", []byte(`{"apiVersion":"v1","kind":"DeleteOptions","gracePeriodSeconds":0,"preconditions":{"uid":"`+string(uid)+`"}}`))
 	})
 }

@@ -3,7 +3,6 @@ package world
 import (
 	"encoding/json"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/informersim/informersim/fakeapiserver/rest"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/world/wellbehaved"
 )
@@ -92,20 +90,20 @@ func (b *wellBehaved) replacements() {
 
 // replaceSoon deletes an object once watches have ended, and makes it as it was made.
 func (b *wellBehaved) replaceSoon(x belonging, uid types.UID) {
-	for id, r := range b.resources(x.resource) {
-		if obj, _ := b.w.cluster.Store().Get(id, x.namespace, x.name); obj == nil {
-			continue
-		}
-		path := resourcePath(r.GroupVersionResource(), r.Namespaced, x.namespace)
-		body := manifest(x.obj, r.GroupVersionKind())
+	if path, body := b.remaking(x); path != "" {
 		b.removeSoon(path+"/"+x.name, uid)
-		b.w.kernel.Clock().AfterFunc(3*time.Millisecond, func() {
-			b.w.api.Serve(&rest.Request{
-				Method: http.MethodPost, URL: &url.URL{Path: path}, Header: http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}}, Body: body, Client: workloadClient,
-			}, &sink{})
-		})
-		return
+		b.w.kernel.Clock().AfterFunc(3*time.Millisecond, func() { b.serve(http.MethodPost, path, "application/json", body) })
 	}
+}
+
+// remaking returns the request that makes an object as it was made, "" if it is not there.
+func (b *wellBehaved) remaking(x belonging) (path string, body []byte) {
+	for id, r := range b.resources(x.resource) {
+		if obj, _ := b.w.cluster.Store().Get(id, x.namespace, x.name); obj != nil {
+			return resourcePath(r.GroupVersionResource(), r.Namespaced, x.namespace), manifest(x.obj, r.GroupVersionKind())
+		}
+	}
+	return "", nil
 }
 
 // manifest returns an object as one would write it: without what the server adds.

@@ -224,9 +224,13 @@ func asJSON(obj any) []byte {
 
 // undo undoes a change, as somebody would who has not heard of the controller. The API may refuse it.
 func (b *wellBehaved) undo(u undoing) {
+	b.serve(http.MethodPatch, u.path, "application/merge-patch+json", u.patch)
+}
+
+// serve has the API serve a request of somebody outside.
+func (b *wellBehaved) serve(method, path, contentType string, body []byte) {
 	b.w.api.Serve(&rest.Request{
-		Method: http.MethodPatch, URL: &url.URL{Path: u.path}, Header: http.Header{"Content-Type": {"application/merge-patch+json"}, "Accept": {"application/json"}},
-		Body: u.patch, Client: workloadClient,
+		Method: method, URL: &url.URL{Path: path}, Header: http.Header{"Content-Type": {contentType}, "Accept": {"application/json"}}, Body: body, Client: workloadClient,
 	}, &sink{})
 }
 
@@ -236,11 +240,12 @@ func (b *wellBehaved) probe() {
 	if !slices.ContainsFunc(goingOn, b.asked) {
 		return
 	}
+	b.lateStarts()
 	undos := b.undoable(false)
-	if len(b.writes)+len(undos)+len(b.made)+len(b.holds) == 0 {
+	if len(b.writes)+len(undos)+len(b.made)+len(b.holds)+len(b.discards) == 0 {
 		return
 	}
-	b.conclude(goingOn...)
+	b.conclude(slices.DeleteFunc(slices.Clone(goingOn), func(name string) bool { return name == wellbehaved.NameHasty })...)
 	b.probing = true
 	if targets := alone(b, slices.Concat(b.writes, probedBy(undos))); len(targets) > 0 {
 		first := slices.DeleteFunc(slices.Clone(undos), func(u undoing) bool { return !slices.Contains(targets, u.probed) })
@@ -265,8 +270,10 @@ func (b *wellBehaved) probe() {
 	if abandoned {
 		b.outageOfCreates(made)
 		b.outageOfFinalizers()
+		b.outageOfDeletes()
 	}
 	b.deletions(made)
+	b.ends()
 	b.deleteRevived()
 	b.replacements()
 }

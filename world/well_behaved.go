@@ -50,12 +50,16 @@ type wellBehaved struct {
 	made     []making           // what controllers have created
 	theirs   []belonging        // what the test has
 	holds    []holding          // the finalizers that they have added or removed
+	discards []*discard         // what they have deleted
 	revived  []types.UID        // what NoRevival has to see deleted once more
 	suspects func(property.World) []types.UID
 	unwanted []types.UID // what NoStaleCreate has to see deleted, one at a time
 	keepers  []keeper
 	users    []belonging // what is to be deleted, since it may use what is left
 	waiting  []string    // which properties wait for that
+	listings []listing   // what controllers list
+	late     listing     // that one of them is told of late
+	acts     int         // how often controllers have changed something
 	probing  bool
 	anew     bool // controllers' informers have listed anew since writes were made to fail
 
@@ -96,6 +100,7 @@ func (b *wellBehaved) properties() []property.Property {
 		Dead:       func(why string) bool { return strings.Contains(why, wire.Crashed.Error()) },
 		Probing:    func() bool { return b.probing },
 		ListsAnew:  func() bool { return b.anew },
+		Late:       func() (client, resource string) { return b.late.client, b.late.resource },
 		Restarted:  func() int { return b.restarted },
 		Suspects:   func(ask func(property.World) []types.UID) { b.suspects = ask },
 		Keeps:      func(of string, left func(property.World) []string) { b.keepers = append(b.keepers, keeper{of, left}) },
@@ -159,19 +164,31 @@ func (b *wellBehaved) Record(r *sim.Record) {
 	switch r.Kind {
 	case fakeapiserver.KindRequest:
 		b.noteWrite(r)
+		b.noteListing(r)
 		if q := b.sending; q != nil {
-			b.sent[sentBy{r.Actor, r.N}] = &wellbehaved.Request{
+			sent := &wellbehaved.Request{
 				Step: r.Step, At: r.At, Method: q.rest.Method, Path: q.rest.URL.RequestURI(), Body: bodyOf(q), ContentType: q.rest.Header.Get("Content-Type"), Manager: managerOf(q),
 			}
+			b.sent[sentBy{r.Actor, r.N}] = sent
+			b.noteAgain(r.Actor, sent)
 		}
 	case fakeapiserver.KindCommit:
+		b.noteAct(r)
 		b.noteChange(r)
 		b.noteRewrite(r)
 		b.noteMade(r)
 		b.noteTheirs(r)
 		b.noteFinalizers(r)
+		b.noteDiscard(r)
 	case fakeapiserver.KindResponse:
 		b.answered = append(b.answered, sentBy{r.Actor, r.N})
+	}
+}
+
+// noteAct counts what controllers change.
+func (b *wellBehaved) noteAct(r *sim.Record) {
+	if cl, _ := b.w.cluster.Serving(); cl != nil && !wellbehaved.Bookkeeping(r.Key) && b.role(cl.Actor()) == wellbehaved.Controller {
+		b.acts++
 	}
 }
 
@@ -229,7 +246,7 @@ func (b *wellBehaved) watch() {
 func (b *wellBehaved) rest() time.Duration { return restTime + b.w.config.later }
 
 // goingOn are the properties for which controllers are probed, when all others have judged.
-var goingOn = []string{wellbehaved.NameBackoff, wellbehaved.NameAbandoned, wellbehaved.NameDeletion, wellbehaved.NameRevival, wellbehaved.NameReplacement}
+var goingOn = []string{wellbehaved.NameBackoff, wellbehaved.NameAbandoned, wellbehaved.NameDeletion, wellbehaved.NameRevival, wellbehaved.NameReplacement, wellbehaved.NameHasty}
 
 // goingOn are those, NoStaleCreate if it has to see something deleted, and so NoFinalizerLeft and NoLeftover.
 func (b *wellBehaved) goingOn() []string {

@@ -88,14 +88,26 @@ func sentAsOf(client sim.ActorID, q *Request) sentAs {
 
 // makes reports whether a request may be the one that has made an object.
 func (id *sentAs) makes(key string) bool {
-	plural, object, _ := strings.Cut(key, " ")
 	path, _, _ := strings.Cut(id.path, "?")
-	tail := "/" + plural
-	if namespace, name, namespaced := strings.Cut(object, "/"); namespaced {
-		tail, object = "/namespaces/"+namespace+tail, name
-	}
+	tail, object := collectionOf(key)
 	start, drawn := strings.CutSuffix(id.name, "*")
 	return id.method == http.MethodPost && strings.HasSuffix(path, tail) && (object == id.name || drawn && start != "" && strings.HasPrefix(object, start))
+}
+
+// empties reports whether a request deletes the collection that an object is in.
+func (id *sentAs) empties(key string) bool {
+	path, _, _ := strings.Cut(id.path, "?")
+	collection, _ := collectionOf(key)
+	return id.method == http.MethodDelete && strings.HasSuffix(path, collection)
+}
+
+// collectionOf returns how the path of an object's collection ends, and the object's name.
+func collectionOf(key string) (tail, name string) {
+	plural, object, _ := strings.Cut(key, " ")
+	if namespace, name, namespaced := strings.Cut(object, "/"); namespaced {
+		return "/namespaces/" + namespace + "/" + plural, name
+	}
+	return "/" + plural, object
 }
 
 func (a *abandonment) record(w property.World, r *sim.Record) *reports.Violation {
@@ -107,7 +119,7 @@ func (a *abandonment) record(w property.World, r *sim.Record) *reports.Violation
 	switch r.Kind {
 	case fakeapiserver.KindRequest, fakeapiserver.KindResponse:
 		q := a.o.Sent(r.Actor, r.N)
-		if q == nil || q.Method == http.MethodDelete || a.o.Role(r.Actor) != Controller {
+		if q == nil || a.o.Role(r.Actor) != Controller {
 			return nil
 		}
 		id := sentAsOf(r.Actor, q)
@@ -163,7 +175,7 @@ func (a *abandonment) fails(w property.World, r *sim.Record, id sentAs, q *Reque
 func (a *abandonment) answers(q *Request, id *sentAs) (last undone, is bool) {
 	of := ""
 	for key, u := range a.undone { // order: the last one counts, and of those of one step the last key
-		if q.At < u.At || q.At > u.At+reaction || !names(q.Path, key) && !id.makes(key) {
+		if q.At < u.At || q.At > u.At+reaction || !names(q.Path, key) && !id.makes(key) && !id.empties(key) {
 			continue
 		}
 		if !is || u.Step > last.Step || u.Step == last.Step && key > of {
@@ -176,12 +188,8 @@ func (a *abandonment) answers(q *Request, id *sentAs) (last undone, is bool) {
 // names reports whether a request's path is that of an object, or of a subresource.
 func names(path, key string) bool {
 	path, _, _ = strings.Cut(path, "?")
-	plural, object, _ := strings.Cut(key, " ")
-	namespace, name, namespaced := strings.Cut(object, "/")
-	tail := "/" + plural + "/" + object
-	if namespaced {
-		tail = "/namespaces/" + namespace + "/" + plural + "/" + name
-	}
+	tail, name := collectionOf(key)
+	tail += "/" + name
 	return strings.HasSuffix(path, tail) || strings.Contains(path, tail+"/")
 }
 
@@ -195,6 +203,8 @@ func (a *abandonment) committed(w property.World, r *sim.Record, again bool) *re
 			a.undone[strings.Clone(r.Key)] = undone{changes(r.Obj, r.Old), reports.Because(r, "somebody undoes what had been written of %s (RV %d)", r.Key, r.RV)}
 		case r.Detail == "DELETED":
 			a.undone[strings.Clone(r.Key)] = undone{nil, reports.Because(r, "somebody deletes %s (RV %d)", r.Key, r.RV)}
+		case r.Detail == "ADDED":
+			a.undone[strings.Clone(r.Key)] = undone{nil, reports.Because(r, "somebody makes %s anew, which a controller had deleted (RV %d)", r.Key, r.RV)}
 		}
 		return nil
 	}
@@ -210,9 +220,15 @@ func (a *abandonment) committed(w property.World, r *sim.Record, again bool) *re
 	switch r.Detail {
 	case "ADDED":
 		what = "creates " + r.Key
-	case "DELETED": // by an update; a deletion is no request that is followed
-		what = "removes the last finalizer of " + r.Key
+	case "DELETED":
+		if what = "deletes " + r.Key; x.request.Method != http.MethodDelete {
+			what = "removes the last finalizer of " + r.Key
+		}
 	case "MODIFIED":
+		if deleted(r.Obj) && !deleted(r.Old) { // it has finalizers, or a grace period
+			what = "deletes " + r.Key
+			break
+		}
 		if f := released(r); f != "" {
 			what = fmt.Sprintf("removes the finalizer %s of %s", f, r.Key)
 			break

@@ -21,11 +21,12 @@ const NameDeletion = "NoLostDeletion"
 func noLostDeletion(o *Options) property.Property {
 	return property.Property{
 		Name:      NameDeletion,
-		Statement: "what a controller makes again when its watch tells of a deletion, it makes again when a list does",
+		Statement: "what a controller does when its watch tells of a deletion, it does when a list does",
 		Kinds:     slices.Concat(following, []sim.Kind{fakeapiserver.KindResponse, fakeapiserver.KindWatchClosed, fakeapiserver.KindCommit, o.Restarts}),
 		New: func() property.Checker {
 			d := &deletions{gazette: newGazette(), o: o, gone: map[string]*removal{}, answers: map[sentAs]answer{}, anew: newAnew()}
-			return property.Checker{Record: d.record}
+			d.ends = newEnds(d)
+			return property.Checker{Record: d.record, End: d.ends.end}
 		},
 	}
 }
@@ -44,6 +45,7 @@ type (
 type deletions struct {
 	gazette
 	anew
+	ends    ends
 	o       *Options
 	gone    map[string]*removal // by key
 	answers map[sentAs]answer
@@ -53,6 +55,9 @@ func (d *deletions) record(w property.World, r *sim.Record) *reports.Violation {
 	d.gazette.record(w, r, d.o.Restarts)
 	if !d.o.Probing() {
 		return nil
+	}
+	if v := d.ends.record(w, r); v != nil {
+		return v
 	}
 	again := d.anew.record(w, r, d.o)
 	switch r.Kind {

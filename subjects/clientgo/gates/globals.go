@@ -38,10 +38,11 @@ func host(seed uint64, o bubble.Options, run func()) error {
 	return err
 }
 
-// takeOver sets up the process-wide state that client-go needs in addition to every bubble's: its feature gates, and the handling of
-// injected panics. The bubble restores the panic handlers.
+// takeOver sets up the process-wide state that client-go needs in addition to every bubble's: its feature gates, the handling of
+// injected panics, and logs. The bubble restores the panic handlers.
 func takeOver() (restore func()) {
 	restore = takeOverFeatures()
+	discardLogs()
 	panicked.Store(nil)
 	utilruntime.ReallyCrash = false
 	survivePanics()
