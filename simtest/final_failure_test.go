@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/informersim/informersim/simtest"
+	"github.com/informersim/informersim/simtest/fault"
 )
 
 // said is what a controller notes of a Gauge.
@@ -114,6 +115,55 @@ func TestNoFinalFailureSpares(t *testing.T) {
 				}
 				furnishing(failed, func(g *unstructured.Unstructured) { say(g, made(last[g.GetName()])) })(env)
 			})
+		})
+	}
+}
+
+// Who leaves an object alone since its user says so leaves what its status says alone, too, even that a request has failed. A change of something else tells nobody to.
+func TestNoFinalFailureSparesWhatIsPaused(t *testing.T) {
+	for name, x := range map[string]struct {
+		pause  func(g *unstructured.Unstructured)
+		spared bool
+	}{
+		"by an annotation": {func(g *unstructured.Unstructured) { g.SetAnnotations(map[string]string{"stop": "please"}) }, true},
+		"by a field":       {func(g *unstructured.Unstructured) { set(g, true, "spec", "paused") }, true},
+		"not at all":       {func(g *unstructured.Unstructured) { set(g, int64(2), "spec", "size") }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := simtest.Options{Seeds: 3, Mix: "none", CrashProbability: 1e-9, CRDs: []string{gauges}, Properties: just(simtest.NoFinalFailure), Shrink: -1}
+			body := func(env *simtest.Env) {
+				stopped := false
+				env.Go("furnisher", func(ctx context.Context) error {
+					client := kubernetes.NewForConfigOrDie(env.RESTConfig("furnisher"))
+					return eachOf(ctx, env, "furnisher", "gauges", func(ctx context.Context, gauges dynamic.ResourceInterface, g *unstructured.Unstructured) error {
+						if stopped {
+							return nil
+						}
+						_, err := client.CoreV1().Secrets("default").Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: g.GetName()}}, metav1.CreateOptions{})
+						if err == nil || apierrors.IsAlreadyExists(err) {
+							return nil
+						}
+						before := g.DeepCopy()
+						if say(g, said{of: "Ready", status: "False", message: err.Error()}); !reflect.DeepEqual(before, g) {
+							_, writing := gauges.UpdateStatus(ctx, g, metav1.UpdateOptions{})
+							err = errors.Join(err, writing)
+						}
+						return err
+					})
+				})
+				env.Inject(fault.Fault{Kind: fault.Write500, Target: "furnisher", Resource: "secrets", Count: fault.Lasting})
+				g := gaugeNamed("one", map[string]any{"size": int64(1)})
+				env.Create(g)
+				env.Advance(10 * time.Second)
+				stopped = true
+				env.Mutate(g, func() { x.pause(g) })
+				env.Advance(10 * time.Second)
+			}
+			if x.spared {
+				simtest.Run(t, o, body)
+			} else if found := simtest.Find(t, o, body); found == nil {
+				t.Error("nothing found")
+			}
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -131,4 +132,72 @@ func TestNoFinalizerLeftUntilTheRelist(t *testing.T) {
 		wantIn(t, found.Text, "configmaps default/a was still there 21m0s after its deletion", `its finalizer "example.com/hold" is holder's, which ran, and took it off only when its informers had listed anew`,
 			"holder puts the finalizer example.com/hold on configmaps default/a", "is to be deleted, and has the finalizers example.com/hold", "holder takes the finalizer example.com/hold off configmaps default/a")
 	}
+}
+
+// Whoever keeps an object for as long as another one uses it is right to keep it for good, if that stays: the run deletes the other one to see. Whoever keeps it then, too, is found.
+func TestFinalizerThatProtectsWhatIsUsed(t *testing.T) {
+	protects := func(heeds bool) func(*simtest.Env) {
+		return func(env *simtest.Env) {
+			env.Go("protector", func(ctx context.Context) error {
+				queue, shutDown, err := newMapQueue(ctx, env.RESTConfig("protector"), false)
+				if err != nil {
+					return err
+				}
+				defer shutDown()
+				secrets := queue.factory.Core().V1().Secrets()
+				look := func(obj any) {
+					if gone, is := obj.(cache.DeletedFinalStateUnknown); is {
+						obj = gone.Obj
+					}
+					if s, is := obj.(*corev1.Secret); is && heeds {
+						queue.Add("default/" + s.Annotations["uses"])
+					}
+				}
+				if _, err := secrets.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: look, UpdateFunc: func(old, obj any) { look(old); look(obj) }, DeleteFunc: look}); err != nil {
+					return err
+				}
+				queue.factory.Start(ctx.Done())
+				queue.factory.WaitForCacheSync(ctx.Done())
+				work(queue, func(key string) error {
+					obj, exists, err := queue.maps.GetIndexer().GetByKey(key)
+					if err != nil || !exists {
+						return err
+					}
+					m := obj.(*corev1.ConfigMap).DeepCopy()
+					all, err := secrets.Lister().List(labels.Everything())
+					if err != nil {
+						return err
+					}
+					for _, s := range all {
+						if m.DeletionTimestamp != nil && s.Annotations["uses"] == m.Name {
+							return nil
+						}
+					}
+					held := m.DeletionTimestamp == nil
+					if (len(m.Finalizers) > 0) == held {
+						return nil
+					}
+					m.Finalizers = nil
+					if held {
+						m.Finalizers = []string{"example.com/in-use"}
+					}
+					_, err = queue.client.CoreV1().ConfigMaps(m.Namespace).Update(ctx, m, metav1.UpdateOptions{})
+					return err
+				})
+				return nil
+			})
+			env.Create(configMap("free", ""), configMap("taken", ""))
+			env.Create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "user", Annotations: map[string]string{"uses": "taken"}}})
+			env.Advance(time.Minute)
+			env.Delete(configMap("free", ""), configMap("taken", ""))
+			env.Advance(time.Minute)
+		}
+	}
+	o := simtest.Options{Seeds: seeds(20), Properties: simtest.WellBehaved()}
+	simtest.Run(t, o, protects(true))
+	found := simtest.Find(t, o, protects(false))
+	if found == nil || found.Property != simtest.NoFinalizerLeft {
+		t.Fatalf("found %v", found)
+	}
+	wantIn(t, found.Text, "configmaps default/taken is still there, ", `its finalizer "example.com/in-use" is protector's, which runs, and no fault has kept it from removing it`)
 }

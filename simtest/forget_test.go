@@ -115,10 +115,10 @@ func TestRateLimiterThatNeverForgets(t *testing.T) {
 
 // A backoff that goes by how long ago the last failure was, as client-go's flowcontrol.Backoff, needs no Forget.
 func TestBackoffThatDecays(t *testing.T) {
-	for _, compares := range []bool{true, false} {
+	for _, l := range []labeler{{compares: true, decays: 10 * time.Minute}, {decays: 10 * time.Minute}, {compares: true, decays: 33 * time.Minute}} { // twice its maximum, which is 1000 s at most, as a rule
 		simtest.Run(t, simtest.Options{Seeds: seeds(20), Properties: simtest.WellBehaved()}, func(env *simtest.Env) {
 			env.Go("labels", func(ctx context.Context) error {
-				return labeler{compares: compares, decays: 10 * time.Minute}.run(ctx, env.RESTConfig("labels"))
+				return l.run(ctx, env.RESTConfig("labels"))
 			})
 			env.Create(configMap("a", ""), configMap("b", ""))
 			env.Advance(time.Minute)

@@ -2,12 +2,17 @@ package simtest_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/informersim/informersim/simtest"
 	"github.com/informersim/informersim/simtest/fault"
@@ -185,4 +190,39 @@ func deletedBehindItsBack(mistake string, seen bool) func(*simtest.Env) {
 		env.Delete(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "m"}})
 		env.Advance(time.Minute)
 	}
+}
+
+// A controller that writes whenever it looks may be refused since one of its informers is behind the other, and say so in a status until it has tried again: no change asks for that.
+func TestNoForgottenChangeSparesWhatTellsOfARefusal(t *testing.T) {
+	o := simtest.Options{Seeds: seeds(40), Mix: "none", CRDs: []string{gauges}, Properties: just(simtest.NoForgottenChange)}
+	simtest.Run(t, o, func(env *simtest.Env) {
+		env.Go("furnisher", func(ctx context.Context) error {
+			client := kubernetes.NewForConfigOrDie(env.RESTConfig("furnisher"))
+			factory := informers.NewSharedInformerFactory(client, 0)
+			secrets := factory.Core().V1().Secrets().Lister().Secrets("default")
+			factory.Start(ctx.Done())
+			factory.WaitForCacheSync(ctx.Done())
+			return eachOf(ctx, env, "furnisher", "gauges", func(ctx context.Context, gauges dynamic.ResourceInterface, g *unstructured.Unstructured) error {
+				secret, err := secrets.Get(g.GetName())
+				if err != nil {
+					_, err = client.CoreV1().Secrets("default").Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: g.GetName()}}, metav1.CreateOptions{})
+				} else {
+					_, err = client.CoreV1().Secrets("default").Update(ctx, secret, metav1.UpdateOptions{})
+				}
+				message := "made"
+				if err != nil {
+					message = err.Error()
+				}
+				if is, _, _ := unstructured.NestedString(g.Object, "status", "message"); is == message {
+					return err
+				}
+				_, writing := gauges.UpdateStatus(ctx, set(g, message, "status", "message"), metav1.UpdateOptions{})
+				return errors.Join(err, writing)
+			})
+		})
+		for _, name := range []string{"one", "two"} {
+			env.Create(gaugeNamed(name, map[string]any{"size": int64(1)}))
+			env.Advance(time.Minute)
+		}
+	})
 }

@@ -1,7 +1,16 @@
 package simtest_test
 
 import (
+	"context"
+	"strings"
 	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/informersim/informersim/simtest"
 )
@@ -32,4 +41,82 @@ func TestNoLeftover(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What was made for an object that is gone may rightly stay as long as another one uses it: the run deletes that to see.
+func TestWhatIsUsedIsNoLeftover(t *testing.T) {
+	keeps := func(heeds bool) func(*simtest.Env) {
+		return func(env *simtest.Env) {
+			env.Go("keeper", func(ctx context.Context) error {
+				queue, shutDown, err := newMapQueue(ctx, env.RESTConfig("keeper"), true)
+				if err != nil {
+					return err
+				}
+				defer shutDown()
+				secrets := queue.factory.Core().V1().Secrets()
+				look := func(obj any) {
+					if gone, is := obj.(cache.DeletedFinalStateUnknown); is {
+						obj = gone.Obj
+					}
+					s, is := obj.(*corev1.Secret)
+					if !is {
+						return
+					}
+					if of, made := strings.CutPrefix(s.Name, "data-"); made {
+						queue.Add("default/" + of)
+					} else if heeds {
+						queue.Add("default/" + s.Annotations["uses"])
+					}
+				}
+				if _, err := secrets.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: look, UpdateFunc: func(old, obj any) { look(old); look(obj) }, DeleteFunc: look}); err != nil {
+					return err
+				}
+				queue.factory.Start(ctx.Done())
+				queue.factory.WaitForCacheSync(ctx.Done())
+				api := queue.client.CoreV1().Secrets("default")
+				work(queue, func(key string) error {
+					name := strings.TrimPrefix(key, "default/")
+					_, wanted, err := queue.maps.GetIndexer().GetByKey(key)
+					if err != nil {
+						return err
+					}
+					all, err := secrets.Lister().List(labels.Everything())
+					if err != nil {
+						return err
+					}
+					var made *corev1.Secret
+					used := false
+					for _, s := range all {
+						if s.Name == "data-"+name {
+							made = s
+						}
+						used = used || s.Annotations["uses"] == name
+					}
+					switch {
+					case wanted && made == nil:
+						_, err = api.Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "data-" + name}}, metav1.CreateOptions{})
+					case !wanted && made != nil && !used:
+						err = api.Delete(ctx, made.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &made.UID}})
+					}
+					if apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err) {
+						return nil
+					}
+					return err
+				})
+				return nil
+			})
+			env.Create(configMap("a1", ""), configMap("a2", ""), configMap("a3", ""))
+			env.Create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "user", Annotations: map[string]string{"uses": "a3"}}})
+			env.Advance(time.Minute)
+			env.Delete(configMap("a1", ""), configMap("a2", ""), configMap("a3", ""))
+			env.Advance(time.Minute)
+		}
+	}
+	o := simtest.Options{Seeds: seeds(10), Mix: "none", Properties: just(simtest.NoLeftover)}
+	simtest.Run(t, o, keeps(true))
+	found := simtest.Find(t, o, keeps(false))
+	if found == nil || found.Property != simtest.NoLeftover {
+		t.Fatalf("found %v", found)
+	}
+	wantIn(t, found.Text, "secrets default/data-a3 is left")
 }

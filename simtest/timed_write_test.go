@@ -34,6 +34,39 @@ func TestTimedWritesAreSpared(t *testing.T) {
 	}
 }
 
+// Who looks once in an hour at what is outside of the cluster has not forgotten what has changed there since, though it writes that when the run has it look earlier.
+func TestWhatIsOutsideMayBeLookedAtHourly(t *testing.T) {
+	simtest.Run(t, simtest.Options{Seeds: seeds(20), Properties: simtest.WellBehaved()}, func(env *simtest.Env) {
+		outside := "one"
+		env.Go("importer", func(ctx context.Context) error {
+			queue, shutDown, err := newMapQueue(ctx, env.RESTConfig("importer"), false)
+			if err != nil {
+				return err
+			}
+			defer shutDown()
+			work(queue, func(key string) error {
+				obj, exists, err := queue.maps.GetIndexer().GetByKey(key)
+				if err != nil || !exists {
+					return err
+				}
+				queue.AddAfter(key, time.Hour)
+				m := obj.(*corev1.ConfigMap)
+				if m.Annotations["is"] == outside {
+					return nil
+				}
+				patch := fmt.Appendf(nil, `{"metadata":{"resourceVersion":%q,"annotations":{"is":%q}}}`, m.ResourceVersion, outside)
+				_, err = queue.client.CoreV1().ConfigMaps(m.Namespace).Patch(ctx, m.Name, "application/merge-patch+json", patch, metav1.PatchOptions{})
+				return err
+			})
+			return nil
+		})
+		env.Create(configMap("m", "0"))
+		env.Advance(time.Minute)
+		outside = "two"
+		env.Advance(time.Minute)
+	})
+}
+
 // noteIdle notes in each ConfigMap since when it is as it is, and after a while, that it is idle.
 func noteIdle(ctx context.Context, env *simtest.Env, after time.Duration) error {
 	queue, shutDown, err := newMapQueue(ctx, env.RESTConfig("idler"), false)

@@ -122,6 +122,9 @@ func (w *world) begin(a *ask) {
 	}
 }
 
+// nameLivelock is the name of the property that a run ends.
+const nameLivelock = "NoLivelock"
+
 // step makes a step.
 func (w *world) step() {
 	k := w.kernel
@@ -136,7 +139,7 @@ func (w *world) step() {
 		return
 	}
 	if w.monitor.Violation() == nil && k.Steps() >= w.maxSteps {
-		w.fail("NoLivelock", fmt.Sprintf("the run has not ended after %d steps", k.Steps()))
+		w.fail(nameLivelock, fmt.Sprintf("the run has not ended after %d steps", k.Steps()))
 	}
 }
 

@@ -9,11 +9,13 @@ import (
 	"github.com/informersim/informersim/world/wellbehaved"
 )
 
-// postponed is by how much later a run does something to controllers when it is made once more. Nobody has a time of that length, and it is longer than what the properties take for one moment.
-const postponed = 7*time.Minute + 13*time.Second
+// postponed is by how much later a run does something to controllers when it is made once more. Nobody has a time of that length, and whoever looks at something once in an hour, or lets a backoff end
+// after that, has done so by then.
+const postponed = time.Hour + 7*time.Minute + 13*time.Second
 
 // playSurely makes the run of a seed. If a controller seems to write something since the run has done something, that may be a coincidence: it may have waited for its time, such as half an hour after a
-// change. Then the run is made once more with that done later, and only what is found there, too, counts.
+// change. Then the run is made once more with that done later, and only what is found there, too, counts, or if that
+// takes too many steps.
 func (r *runner) playSurely(h sim.Header) *outcome {
 	res := r.play(source{header: h})
 	r.note(res)
@@ -23,7 +25,7 @@ func (r *runner) playSurely(h sim.Header) *outcome {
 	h.Options = maps.Clone(h.Options)
 	h.Options[optionLater] = postponed.String()
 	again := r.play(source{header: h})
-	if again.err != nil || again.violation != nil && again.violation.Property == res.violation.Property {
+	if again.err != nil || again.violation != nil && (again.violation.Property == res.violation.Property || again.violation.Property == nameLivelock) {
 		return res
 	}
 	r.note(again)

@@ -18,5 +18,5 @@ func (b *wellBehaved) remove() {
 	}
 	b.probing = false
 	b.unwanted = nil
-	b.conclude(goingOn...)
+	b.conclude(b.goingOn()...)
 }

@@ -33,6 +33,14 @@ type probed struct{ client, resource, namespace, name string }
 
 func (p probed) by() string { return p.client }
 
+// key is the object's, as in records.
+func (p probed) key() string {
+	if p.namespace == "" {
+		return p.resource + " " + p.name
+	}
+	return p.resource + " " + p.namespace + "/" + p.name
+}
+
 // undoing is how to undo what a client has written last of an object.
 type undoing struct {
 	probed

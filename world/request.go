@@ -12,16 +12,17 @@ import (
 
 // request is a request in flight from one of the bubbles. It is the rest.Sink of its answer, which goes there.
 type request struct {
-	w        *world
-	from     *link
-	id       int64
-	client   string
-	key      string
-	life     *life
-	by       int64 // the reconcile that sends it, 0 if that is not known
-	rest     *rest.Request
-	canceled bool
-	undo     func() // the API's cancel function
+	w         *world
+	from      *link
+	id        int64
+	client    string
+	key       string
+	life      *life
+	by        int64 // the reconcile that sends it, 0 if that is not known
+	rest      *rest.Request
+	canceled  bool
+	inSending bool
+	undo      func() // the API's cancel function
 }
 
 // requested takes in a request. It returns nil if that is broken.
@@ -46,6 +47,7 @@ func (l *link) requested(m *wire.Message) *request {
 	if l.w.o.Authorized {
 		q.rest.User = impersonated(header)
 	}
+	q.rest.Sending = q.sending
 	q.rest.OnPanic = func(p any, stack []byte) { l.w.panicked(q.rest, p, stack) }
 	l.requests[q.id] = q
 	l.w.gate.parked = append(l.w.gate.parked, a)
@@ -75,10 +77,23 @@ func (q *request) begin() {
 			q.w.panicked(q.rest, p, debug.Stack())
 		}
 	}()
+	q.sending(func() { q.undo = q.w.api.Serve(q.rest, q) })
+}
+
+// sending does what sends the request to the cluster. That is a later step than the one in which it came in if webhooks are asked first.
+func (q *request) sending(do func()) {
+	if q.inSending {
+		do()
+		return
+	}
+	q.inSending = true
 	q.w.behaved.begins(q)
-	defer q.w.behaved.begins(nil)
+	defer func() {
+		q.w.behaved.begins(nil)
+		q.inSending = false
+	}()
 	before := q.number()
-	q.undo = q.w.api.Serve(q.rest, q)
+	do()
 	if n := q.number(); n > before {
 		q.w.reconciles.sends(q, n)
 	}

@@ -54,6 +54,9 @@ type wellBehaved struct {
 	revived  []types.UID        // what NoRevival has to see deleted once more
 	suspects func(property.World) []types.UID
 	unwanted []types.UID // what NoStaleCreate has to see deleted, one at a time
+	keepers  []keeper
+	users    []belonging // what is to be deleted, since it may use what is left
+	waiting  []string    // which properties wait for that
 	listings []listing   // what controllers list
 	late     listing     // that one of them is told of late
 	acts     int         // how often controllers have changed something
@@ -100,6 +103,7 @@ func (b *wellBehaved) properties() []property.Property {
 		Late:       func() (client, resource string) { return b.late.client, b.late.resource },
 		Restarted:  func() int { return b.restarted },
 		Suspects:   func(ask func(property.World) []types.UID) { b.suspects = ask },
+		Keeps:      func(of string, left func(property.World) []string) { b.keepers = append(b.keepers, keeper{of, left}) },
 		Doubts:     func() { b.doubted = true },
 		Revives:    func(uid types.UID) { b.revived = append(b.revived, uid) },
 		Confirmed:  func() bool { return b.confirmed },
@@ -227,9 +231,11 @@ func (b *wellBehaved) watch() {
 	if b.suspects != nil {
 		b.unwanted = b.suspects(w)
 	}
+	b.findUsers()
 	b.confirm()
 	b.restart()
 	b.remove()
+	b.release()
 	b.probe()
 	if why := b.blind(); why != "" {
 		w.kernel.Fail(errors.New(why))
@@ -242,12 +248,13 @@ func (b *wellBehaved) rest() time.Duration { return restTime + b.w.config.later 
 // goingOn are the properties for which controllers are probed, when all others have judged.
 var goingOn = []string{wellbehaved.NameBackoff, wellbehaved.NameAbandoned, wellbehaved.NameDeletion, wellbehaved.NameRevival, wellbehaved.NameReplacement, wellbehaved.NameHasty}
 
-// goingOn are those, and NoStaleCreate if it has to see something deleted.
+// goingOn are those, NoStaleCreate if it has to see something deleted, and so NoFinalizerLeft and NoLeftover.
 func (b *wellBehaved) goingOn() []string {
+	all := slices.Clone(goingOn)
 	if len(b.unwanted) > 0 {
-		return append(slices.Clone(goingOn), wellbehaved.NameStale)
+		all = append(all, wellbehaved.NameStale)
 	}
-	return slices.Clone(goingOn)
+	return append(all, b.waiting...)
 }
 
 // conclude has the ready-made properties judge, but for some, which go on.

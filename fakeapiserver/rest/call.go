@@ -72,7 +72,12 @@ func (c *call) atReplica(serve func()) (cancel func()) {
 	if c.resource == nil {
 		w.Verb, w.Path, w.Named, w.Note = fakeapiserver.WriteVerb(strings.ToLower(c.request.Method)), c.request.URL.Path, nil, ""
 	}
-	c.req = c.client.Write(w, c)
+	send := func() { c.req = c.client.Write(w, c) }
+	if c.request.Sending == nil {
+		send()
+	} else {
+		c.request.Sending(send)
+	}
 	return c.cancel
 }
 

@@ -21,6 +21,8 @@ type Request struct {
 	User user.Info
 	// OnPanic is called inside the step when serving the request panics; the answer is then a 500. If nil, the panic propagates.
 	OnPanic func(value any, stack []byte)
+	// Sending is called inside the step with what sends a write to the cluster, which it is to call: while it is served or, if webhooks are asked first, later. It may be nil.
+	Sending func(do func())
 }
 
 // Body is a response body in shared pieces: they must not be modified.

@@ -24,8 +24,7 @@ const (
 // In the end the claims that are deleted and that no Pod uses are gone, whatever Pods come and go (kubernetes.io/docs/concepts/storage/persistent-volumes, storage
 // object in use protection).
 func TestClaimProtection(t *testing.T) {
-	used := simtest.Exception{Property: simtest.NoFinalizerLeft, Object: "persistentvolumeclaims", Why: "a claim stays as long as a Pod uses it"}
-	simtest.Run(t, simtest.Options{Properties: simtest.WellBehaved(used)}, func(env *simtest.Env) {
+	simtest.Run(t, simtest.Options{Properties: simtest.WellBehaved()}, func(env *simtest.Env) {
 		start(env, "protection", wild.ClaimProtection)
 		for range 20 {
 			claim := protectedClaim(fmt.Sprintf("c-%d", env.Rand().IntN(4)))

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	kinds "k8s.io/apimachinery/pkg/types"
 
@@ -25,7 +26,7 @@ func noFinalFailure(o *Options) property.Property {
 		Statement: "no status says for good that a request has failed for a reason that passes",
 		Kinds:     []sim.Kind{fakeapiserver.KindResponse, fakeapiserver.KindCommit},
 		New: func() property.Checker {
-			s := &finalFailures{o: o, failed: map[sentWords]reports.Evidence{}, said: map[kinds.UID]map[string]saying{}}
+			s := &finalFailures{o: o, failed: map[sentWords]reports.Evidence{}, said: map[kinds.UID]map[string]saying{}, told: map[kinds.UID]time.Duration{}}
 			return property.Checker{Record: s.record, End: s.end}
 		},
 	}
@@ -37,6 +38,7 @@ type finalFailures struct {
 	failed map[sentWords]reports.Evidence // the last answer of these words
 	order  []sentWords                    // of failed
 	said   map[kinds.UID]map[string]saying
+	told   map[kinds.UID]time.Duration // when somebody has last changed of an object what may tell a controller to leave it alone
 }
 
 // sentWords are those of an answer that a client got to requests of a path.
@@ -96,15 +98,21 @@ func wordsOf(answer string) string {
 
 func (s *finalFailures) committed(w property.World, r *sim.Record) {
 	m := meta(r.Obj)
-	if m == nil || Bookkeeping(r.Key) || len(s.order) == 0 {
+	if m == nil || Bookkeeping(r.Key) {
 		return
 	}
-	uid := m.GetUID()
-	if r.Detail == "DELETED" {
+	uid, x := m.GetUID(), s.o.writeOf(w)
+	switch {
+	case r.Detail == "DELETED":
 		delete(s.said, uid)
+		delete(s.told, uid)
+		return
+	case r.Detail == "MODIFIED" && x.role == Outside && slices.ContainsFunc(changes(r.Old, r.Obj), pauses):
+		s.told[uid] = r.At
+	}
+	if len(s.order) == 0 {
 		return
 	}
-	x := s.o.writeOf(w)
 	now := complaints(r.Obj)
 	before := s.said[uid]
 	maps.DeleteFunc(before, func(field string, said saying) bool { return now[field] != said.text })
@@ -184,7 +192,7 @@ func (s *finalFailures) end(w property.World) *reports.Violation {
 		said := s.said[at.obj.GetUID()]
 		for _, field := range slices.Sorted(maps.Keys(said)) {
 			x := said[field]
-			if x.written.At > since-settled || deleted(at.obj) || !s.o.Runs(x.by.client) || s.o.excepted(NameFinal, x.by.name, at.key) {
+			if x.written.At > since-settled || deleted(at.obj) || !s.o.Runs(x.by.client) || s.lasts(&x) || s.paused(at.obj.GetUID(), &x) || s.o.excepted(NameFinal, x.by.name, at.key) {
 				continue
 			}
 			return &reports.Violation{Key: at.key, Because: []reports.Evidence{x.failed, x.written}, Message: fmt.Sprintf(
@@ -193,4 +201,22 @@ func (s *finalFailures) end(w property.World) *reports.Violation {
 		}
 	}
 	return nil
+}
+
+// lasts reports whether the request has failed in the same words since, although there are no faults any more: a disruption budget, or the server of a webhook, answers so for as long as it likes.
+func (s *finalFailures) lasts(x *saying) bool {
+	calm, _ := s.o.Calm()
+	last, is := s.of(x.by.client, x.text)
+	return is && last.At > calm+settled
+}
+
+// pauses reports whether a change may tell a controller to leave an object alone: of a label, of an annotation, or of what is true or false.
+func pauses(c change) bool {
+	return strings.HasPrefix(c.field, "metadata.labels.") || strings.HasPrefix(c.field, "metadata.annotations.") || c.value == "true" || c.value == "false"
+}
+
+// paused reports whether that may have happened since the request has failed, or shortly before, when its sender did not know it yet.
+func (s *finalFailures) paused(uid kinds.UID, x *saying) bool {
+	told, is := s.told[uid]
+	return is && told >= x.failed.At-settled
 }

@@ -27,6 +27,7 @@ func noFinalizerLeft(o *Options) property.Property {
 		Kinds:     []sim.Kind{fakeapiserver.KindCommit, fakeapiserver.KindFrame},
 		New: func() property.Checker {
 			f := &finalizers{o: o, owners: map[string]map[sim.ActorID]holding{}, leaving: map[kinds.UID]*leaving{}}
+			o.Keeps(nameFinalizer, f.keeps)
 			return property.Checker{Record: f.record, End: f.end}
 		},
 	}
@@ -130,6 +131,25 @@ func (f *finalizers) tookOff(r *sim.Record, x *write, name string) {
 }
 
 func (f *finalizers) end(w property.World) *reports.Violation {
+	if all := f.left(w); len(all) > 0 {
+		return all[0]
+	}
+	if f.late != nil && f.o.Runs(f.lateBy) {
+		return f.late
+	}
+	return nil
+}
+
+// keeps returns the keys of the objects that are left.
+func (f *finalizers) keeps(w property.World) (keys []string) {
+	for _, v := range f.left(w) {
+		keys = append(keys, v.Key)
+	}
+	return keys
+}
+
+// left returns what is to be said of each object that is still there.
+func (f *finalizers) left(w property.World) (all []*reports.Violation) {
 	since, ok := f.o.Observed()
 	if !ok {
 		return nil
@@ -153,19 +173,16 @@ func (f *finalizers) end(w property.World) *reports.Violation {
 				if !h.puts {
 					whose = fmt.Sprintf("%s, which runs, has taken its finalizer %q off another object, though it has never put it on one: it is either %[1]s's to remove, or somebody else's and not %[1]s's to touch", who, name)
 				}
-				v := &reports.Violation{Key: s.key, Because: []reports.Evidence{h.how, l.since}, Message: fmt.Sprintf("%s is still there, %v after its deletion: %s, and nothing has kept it from removing it for %v",
+				v := &reports.Violation{Key: s.key, Because: []reports.Evidence{h.how, l.since}, Message: fmt.Sprintf("%s is still there, %v after its deletion: %s, and no fault has kept it from removing it for %v. If it waits on purpose, until something else happens, except it",
 					s.key, span(w.Kernel().Elapsed()-l.since.At), whose, span(w.Kernel().Elapsed()-since))}
 				if told, is := l.told[client]; is {
 					v.Because = append(v.Because, told)
 				}
-				return v
+				all = append(all, v)
 			}
 		}
 	}
-	if f.late != nil && f.o.Runs(f.lateBy) {
-		return f.late
-	}
-	return nil
+	return all
 }
 
 // clientName returns the name of a client without "conn/".

@@ -33,7 +33,7 @@ func noForgottenChange(o *Options) property.Property {
 		New: func() property.Checker {
 			s := &overlooked{
 				o: o, underWay: newUnderWay[planned](o.Reconciles), due: map[way]time.Duration{}, causes: newCauses(), known: map[followed]int64{}, newest: map[string]int64{},
-				active: map[sim.ActorID]time.Duration{}, told: map[sim.ActorID]reports.Evidence{}, writes: map[sentBy]writing{}, failed: map[string]refused{}, late: map[sim.ActorID]bool{},
+				active: map[sim.ActorID]time.Duration{}, told: map[sim.ActorID]reports.Evidence{}, refusals: newRefusals(), late: map[sim.ActorID]bool{},
 				sightings: newSightings(),
 			}
 			return property.Checker{Record: s.record, End: s.end}
@@ -49,32 +49,20 @@ type overlooked struct {
 	underWay[planned]
 	causes
 	sightings
+	refusals
 	o      *Options
 	due    map[way]time.Duration // when something is to be reconciled again
 	known  map[followed]int64
 	newest map[string]int64                 // the last revision of a resource, by plural
 	active map[sim.ActorID]time.Duration    // when a client has last written, or its process has begun
 	told   map[sim.ActorID]reports.Evidence // the last that a client was told since its watches ended
-	writes map[sentBy]writing               // in flight
-	failed map[string]refused               // the last answer to one, if that was an error
 	late   map[sim.ActorID]bool             // who had not been told of everything then
 	last   time.Duration                    // when somebody last changed something
 	looked bool                             // at who had
+	since  uint64                           // in which step
 	over   bool                             // somebody has written since then
 	found  *reports.Violation
 	doubt  *doubtful
-}
-
-// writing is a write that was sent: "secrets create default/a", and in which step.
-type writing struct {
-	what string
-	step uint64
-}
-
-// refused is an answer to one that is an error, and the step in which that was sent.
-type refused struct {
-	reports.Evidence
-	sent uint64
 }
 
 // doubtful is a count that a controller has changed only since its informers list anew: of what there is, if it stays as it is when they do so once more, and of how often it has looked, if not.
@@ -93,7 +81,7 @@ func (s *overlooked) end(property.World) *reports.Violation {
 
 func (s *overlooked) record(w property.World, r *sim.Record) *reports.Violation {
 	if since, ok := s.o.Observed(); ok && !s.looked && r.At > since {
-		s.looked = true
+		s.looked, s.since = true, r.Step
 		for q := range s.watches { // order: each by itself
 			if f := (followed{q.client, s.plurals[q]}); s.known[f] < s.newest[f.plural] {
 				s.late[q.client] = true
@@ -105,19 +93,8 @@ func (s *overlooked) record(w property.World, r *sim.Record) *reports.Violation 
 		s.tell(w, r, plural)
 	}
 	s.gazette.record(w, r, s.o.Restarts)
+	s.refusals.record(w, r)
 	switch r.Kind {
-	case fakeapiserver.KindRequest:
-		if r.Obj == nil {
-			s.writes[sentBy{r.Actor, r.N}] = writing{r.Key + " " + r.Detail, r.Step}
-		}
-	case fakeapiserver.KindResponse:
-		at := sentBy{r.Actor, r.N}
-		if q := s.writes[at]; !strings.HasPrefix(r.Detail, "2") && q.what != "" {
-			s.failed[q.what] = refused{reports.Because(r, "%s had tried it, and was told: %s", clientName(w, r.Actor), r.Detail), q.step}
-		} else {
-			delete(s.failed, q.what)
-		}
-		delete(s.writes, at)
 	case fakeapiserver.KindCommit:
 		s.committed(w, r)
 	case s.o.Reconciles.Begin:
@@ -185,7 +162,7 @@ func (s *overlooked) judge(w property.World, r *sim.Record, x *write) *reports.V
 	calm, _ := s.o.Calm()
 	told, is := s.told[x.client]
 	if x.role != Controller || x.request == nil || !is || s.late[x.client] || s.active[x.client] > calm+settled || s.last > observed-settled || x.request.At < observed || x.request.At > told.At+prompt ||
-		s.unseen(r, x) || s.o.excepted(NameOverlooked, x.name, r.Key) {
+		s.unseen(r, x) || s.tells(r, x, s.since) || s.o.excepted(NameOverlooked, x.name, r.Key) {
 		return nil
 	}
 	if by := s.sent[sentBy{x.client, x.number}]; by != nil && by.is {
@@ -211,9 +188,9 @@ func (s *overlooked) violation(r *sim.Record, x *write, what string, told report
 	observed, _ := s.o.Observed()
 	calm, _ := s.o.Calm()
 	v := &reports.Violation{Key: strings.Clone(r.Key), Message: fmt.Sprintf(
-		"%s %s only when its informers have listed anew, since the run has ended their watches: it had been told of everything, and nobody had changed anything for %v. It has overlooked a change, or given up after a failure",
+		"%s %s only when its informers have listed anew, since the run has ended their watches: it had been told of everything, and nobody had changed anything for %v. It has overlooked a change, or given up after a failure; if it copies what is outside of the cluster, and looks at that seldom, except it",
 		x.name, what, span(observed-max(calm, s.last)))}
-	tried, is := s.failed[s.writes[sentBy{x.client, x.number}].what]
+	tried, is := s.lastOf(x.client, x.number)
 	v.Because = s.because(r, x, tried.sent)
 	if is {
 		v.Because = append(v.Because, tried.Evidence)

@@ -194,6 +194,6 @@ func (a *attempts) violation(client string, q *Request) *reports.Violation {
 			reports.Evidence{Step: x.again.step, At: x.again.at, Text: fmt.Sprintf("%s sends it again, after %s, %s", client, span(x.delay), end)})
 	}
 	return &reports.Violation{Key: a.key, Because: because, Message: fmt.Sprintf(
-		"%s puts off %s %s ever longer: by %s after a failure, although it has succeeded in between. Whoever tells a rate limiter of a failure (AddRateLimited) has to tell it of a success (Forget)",
+		"%s puts off %s %s ever longer: by %s after a failure, although it has succeeded in between. Whoever tells a rate limiter of a failure (AddRateLimited) has to tell it of a success (Forget), as controller-runtime does when a reconcile returns no error. It does not after reconcile.TerminalError: where a status says what is wrong, return nil",
 		client, q.Method, q.Path, strings.Join(delays, ", "))}
 }

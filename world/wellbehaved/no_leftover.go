@@ -32,6 +32,7 @@ func noLeftover(o *Options) property.Property {
 				gazette: newGazette(), o: o, entries: map[string]*principal{}, named: map[string][]*principal{}, children: map[kinds.UID]*madeFor{}, removed: map[relation]*removals{},
 				deletes: map[sentBy]string{}, failed: map[string]reports.Evidence{},
 			}
+			o.Keeps(nameLeftover, s.keeps)
 			return property.Checker{Record: s.record, End: s.end}
 		},
 	}
@@ -217,6 +218,22 @@ func (s *leftovers) goes(r *sim.Record, x *write, uid kinds.UID) {
 }
 
 func (s *leftovers) end(w property.World) *reports.Violation {
+	for _, c := range s.left(w) {
+		return s.violation(w, c, s.removed[c.how])
+	}
+	return nil
+}
+
+// keeps returns the keys of what is left, and of what that was made for.
+func (s *leftovers) keeps(w property.World) (keys []string) {
+	for _, c := range s.left(w) {
+		keys = append(keys, c.key, c.of.key)
+	}
+	return keys
+}
+
+// left returns what was made for what is gone, and would have been removed elsewhere.
+func (s *leftovers) left(w property.World) (left []*madeFor) {
 	calm, _ := s.o.Calm()
 	if _, ok := s.o.Observed(); !ok {
 		return nil
@@ -235,10 +252,10 @@ func (s *leftovers) end(w property.World) *reports.Violation {
 			another = another || p.gone == nil
 		}
 		if !another {
-			return s.violation(w, c, done)
+			left = append(left, c)
 		}
 	}
-	return nil
+	return left
 }
 
 func (s *leftovers) violation(w property.World, c *madeFor, done *removals) *reports.Violation {

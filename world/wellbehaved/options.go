@@ -47,6 +47,8 @@ type Options struct {
 	Revives func(uid kinds.UID)
 	// Suspects passes on what says, once, which objects NoStaleCreate has to see deleted, one at a time, after all other properties but those that go on have judged.
 	Suspects func(ask func(property.World) []kinds.UID)
+	// Keeps passes on what says which objects a property would say are left, or what they were made for, by their keys: it has to see deleted what may use them.
+	Keeps func(property string, left func(property.World) []string)
 	// Restarts is the kind of record that says that the process of a client has begun or ended: of "process/NAME", the client "conn/NAME".
 	Restarts sim.Kind
 	// Collected reports whether a garbage collector runs.

@@ -27,7 +27,7 @@ func quietAfterRestart(o *Options) property.Property {
 		Statement: "when all is done, a controller that is restarted finds nothing to do",
 		Kinds:     append(o.Reconciles.kinds(), fakeapiserver.KindRequest, fakeapiserver.KindPage, fakeapiserver.KindFrame, fakeapiserver.KindWatchClosed, o.Restarts),
 		New: func() property.Checker {
-			s := &restarted{o: o, causes: newCauses(), sightings: newSightings(), due: map[way]time.Duration{}, active: map[sim.ActorID]time.Duration{}, started: map[string]reports.Evidence{}}
+			s := &restarted{o: o, causes: newCauses(), sightings: newSightings(), refusals: newRefusals(), due: map[way]time.Duration{}, active: map[sim.ActorID]time.Duration{}, started: map[string]reports.Evidence{}}
 			return property.Checker{Record: s.record, End: s.end}
 		},
 	}
@@ -37,12 +37,14 @@ func quietAfterRestart(o *Options) property.Property {
 type restarted struct {
 	causes
 	sightings
+	refusals
 	o       *Options
 	due     map[way]time.Duration         // when something is to be reconciled again
 	active  map[sim.ActorID]time.Duration // when a client has last written
 	last    time.Duration                 // when somebody last changed something
 	started map[string]reports.Evidence   // when a process has begun, by its name, which its client has
 	at      time.Duration                 // of the first restart
+	since   uint64                        // its step
 	over    bool                          // somebody has written since then
 	client  sim.ActorID                   // who has
 	found   *reports.Violation
@@ -54,8 +56,9 @@ func (s *restarted) record(w property.World, r *sim.Record) *reports.Violation {
 		s.sees(r, plural)
 	}
 	s.gazette.record(w, r, s.o.Restarts)
+	s.refusals.record(w, r)
 	if times == 1 && s.at == 0 {
-		s.at = r.At
+		s.at, s.since = r.At, r.Step
 	}
 	switch r.Kind {
 	case fakeapiserver.KindCommit:
@@ -101,7 +104,7 @@ func (s *restarted) judge(r *sim.Record, x *write) *reports.Violation {
 	started, is := s.started[x.name]
 	what := does(r)
 	if x.role != Controller || x.request == nil || !is || x.request.At < started.At || x.request.At > started.At+atStart || s.active[x.client] > calm+settled || s.last > s.at-settled || what == "" ||
-		s.follows[followed{x.client, pluralOf(r.Key)}] && s.unseen(r, x) || s.o.excepted(NameRestart, x.name, r.Key) {
+		s.follows[followed{x.client, pluralOf(r.Key)}] && s.unseen(r, x) || s.tells(r, x, s.since) || s.o.excepted(NameRestart, x.name, r.Key) {
 		return nil
 	}
 	for _, due := range s.due { // order: one is enough
