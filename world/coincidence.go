@@ -14,8 +14,7 @@ import (
 const postponed = time.Hour + 7*time.Minute + 13*time.Second
 
 // playSurely makes the run of a seed. If a controller seems to write something since the run has done something, that may be a coincidence: it may have waited for its time, such as half an hour after a
-// change. Then the run is made once more with that done later, and only what is found there, too, counts, or if that
-// takes too many steps.
+// change. Then the run is made once more with that done later, and what is not found there does not count, unless that run takes too many steps.
 func (r *runner) playSurely(h sim.Header) *outcome {
 	res := r.play(source{header: h})
 	r.note(res)
