@@ -42,7 +42,8 @@ type Options struct {
 	CrashProbability float64
 	// MaxCrashes limits the crashes in a run. If 0, it is what the seed draws, from 1 to 10, or 3 if there is a Mix or FaultMix.
 	MaxCrashes int
-	// Strategy is "random" or "fifo"; "" is random. fifo picks the oldest event each time and no faults of a mix.
+	// Strategy is "random" or "fifo"; "" is random. random picks any event, and in most seeds has some clients, replicas and watches be slow for a while: a request may take seconds
+	// without any fault. fifo picks the oldest event each time and no faults of a mix.
 	Strategy string
 
 	// Replicas is the number of apiservers, each of which may lag behind the others. If 0, it is what the seed draws, from 1 to 3, or

@@ -130,7 +130,7 @@ type Exception struct {
 // backoffs lasts, and for 10 more the controllers are watched. The body's own checks and properties no longer are asked then. So the runs of a seed
 // are others with these properties than without, and take longer. Leases and Events count for none of them.
 //
-// In a run a request takes no virtual time unless a fault delays it. A controller that writes the time whenever its object has changed, and never comes to
+// In a run most requests take no virtual time. A controller that writes the time whenever its object has changed, and never comes to
 // rest in a cluster, would rest here after its second write, which is the same as the first while the clock stands still. So when the 10 minutes begin, the
 // controllers' watches end with 410 Expired, whereupon informers list and notify anew, and each write then takes 1.1 s. Both are faults in the trace.
 // In between, each object is committed once more as it is, as by a migration of the storage, since many event handlers drop what comes with the
