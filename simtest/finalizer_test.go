@@ -9,7 +9,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -144,31 +143,21 @@ func TestFinalizerThatProtectsWhatIsUsed(t *testing.T) {
 					return err
 				}
 				defer shutDown()
-				secrets := queue.factory.Core().V1().Secrets()
-				look := func(obj any) {
-					if gone, is := obj.(cache.DeletedFinalStateUnknown); is {
-						obj = gone.Obj
-					}
-					if s, is := obj.(*corev1.Secret); is && heeds {
+				secrets, err := queue.watchSecrets(ctx, func(s *corev1.Secret) {
+					if heeds {
 						queue.Add("default/" + s.Annotations["uses"])
 					}
-				}
-				if _, err := secrets.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: look, UpdateFunc: func(old, obj any) { look(old); look(obj) }, DeleteFunc: look}); err != nil {
+				})
+				if err != nil {
 					return err
 				}
-				queue.factory.Start(ctx.Done())
-				queue.factory.WaitForCacheSync(ctx.Done())
 				work(queue, func(key string) error {
 					obj, exists, err := queue.maps.GetIndexer().GetByKey(key)
 					if err != nil || !exists {
 						return err
 					}
 					m := obj.(*corev1.ConfigMap).DeepCopy()
-					all, err := secrets.Lister().List(labels.Everything())
-					if err != nil {
-						return err
-					}
-					for _, s := range all {
+					for _, s := range secrets() {
 						if m.DeletionTimestamp != nil && s.Annotations["uses"] == m.Name {
 							return nil
 						}

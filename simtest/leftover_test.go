@@ -9,8 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/informersim/informersim/simtest"
 )
@@ -53,26 +51,16 @@ func TestWhatIsUsedIsNoLeftover(t *testing.T) {
 					return err
 				}
 				defer shutDown()
-				secrets := queue.factory.Core().V1().Secrets()
-				look := func(obj any) {
-					if gone, is := obj.(cache.DeletedFinalStateUnknown); is {
-						obj = gone.Obj
-					}
-					s, is := obj.(*corev1.Secret)
-					if !is {
-						return
-					}
+				secrets, err := queue.watchSecrets(ctx, func(s *corev1.Secret) {
 					if of, made := strings.CutPrefix(s.Name, "data-"); made {
 						queue.Add("default/" + of)
 					} else if heeds {
 						queue.Add("default/" + s.Annotations["uses"])
 					}
-				}
-				if _, err := secrets.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: look, UpdateFunc: func(old, obj any) { look(old); look(obj) }, DeleteFunc: look}); err != nil {
+				})
+				if err != nil {
 					return err
 				}
-				queue.factory.Start(ctx.Done())
-				queue.factory.WaitForCacheSync(ctx.Done())
 				api := queue.client.CoreV1().Secrets("default")
 				work(queue, func(key string) error {
 					name := strings.TrimPrefix(key, "default/")
@@ -80,13 +68,9 @@ func TestWhatIsUsedIsNoLeftover(t *testing.T) {
 					if err != nil {
 						return err
 					}
-					all, err := secrets.Lister().List(labels.Everything())
-					if err != nil {
-						return err
-					}
 					var made *corev1.Secret
 					used := false
-					for _, s := range all {
+					for _, s := range secrets() {
 						if s.Name == "data-"+name {
 							made = s
 						}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -56,6 +57,30 @@ func newMapQueueIn(ctx context.Context, config *rest.Config, namespace string, d
 		q.ShutDown()
 	}()
 	return q, factory.Shutdown, nil
+}
+
+// watchSecrets calls look with each Secret that comes, changes, before and after, or goes, and returns what lists those of the cache, once that is filled.
+func (q *mapQueue) watchSecrets(ctx context.Context, look func(*corev1.Secret)) (list func() []*corev1.Secret, err error) {
+	secrets := q.factory.Core().V1().Secrets().Informer()
+	each := func(obj any) {
+		if gone, is := obj.(cache.DeletedFinalStateUnknown); is {
+			obj = gone.Obj
+		}
+		if s, is := obj.(*corev1.Secret); is {
+			look(s)
+		}
+	}
+	if _, err := secrets.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: each, UpdateFunc: func(old, obj any) { each(old); each(obj) }, DeleteFunc: each}); err != nil {
+		return nil, err
+	}
+	q.factory.Start(ctx.Done())
+	q.factory.WaitForCacheSync(ctx.Done())
+	return func() (all []*corev1.Secret) {
+		for _, obj := range secrets.GetStore().List() {
+			all = append(all, obj.(*corev1.Secret))
+		}
+		return all
+	}, nil
 }
 
 // work reconciles what a queue has until it ends: what fails is tried again.
