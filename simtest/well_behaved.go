@@ -118,7 +118,7 @@ type Exception struct {
 //	                       there when the object was alike, and so was what its status says of it; or it does so of two objects, and has never brought it there
 //	NoLostDeletion         what a controller had made and somebody deletes is made again if a watch tells of that, and not if a list does, until the run has
 //	                       its informers list anew; or what it deletes or changes when an object of the test goes, likewise: its handler drops a
-//	                       cache.DeletedFinalStateUnknown
+//	                       cache.DeletedFinalStateUnknown. Or its handler drops all deletions: it puts back at once what is changed of what it has made
 //	NoLostReplacement      what a controller does for an object that somebody has deleted and made anew is done if a watch tells of that, and not if a list does,
 //	                       until it is restarted: a filter of updates, or what it remembers by name, takes the new object for the one before
 //	NoFinalFailure         a message of a status, or of a condition in it, still has the words of a 5xx or a broken connection when, half an hour after the faults have stopped,

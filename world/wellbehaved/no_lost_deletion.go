@@ -24,7 +24,7 @@ func noLostDeletion(o *Options) property.Property {
 		Statement: "what a controller does when its watch tells of a deletion, it does when a list does",
 		Kinds:     slices.Concat(following, []sim.Kind{fakeapiserver.KindResponse, fakeapiserver.KindWatchClosed, fakeapiserver.KindCommit, o.Restarts}),
 		New: func() property.Checker {
-			d := &deletions{gazette: newGazette(), o: o, gone: map[string]*removal{}, answers: map[sentAs]answer{}, anew: newAnew()}
+			d := &deletions{gazette: newGazette(), o: o, gone: map[string]*removal{}, answers: map[sentAs]answer{}, made: map[string]sim.ActorID{}, touched: map[string]*touch{}, mends: map[followed]answer{}, anew: newAnew()}
 			d.ends = newEnds(d)
 			return property.Checker{Record: d.record, End: d.ends.end}
 		},
@@ -37,8 +37,13 @@ type (
 		reports.Evidence
 		watched map[sim.ActorID]bool // whose watch has told of it
 	}
-	// answer is what a controller did when its watch told of a deletion.
+	// answer is what a controller did when its watch told of a deletion, or of a change.
 	answer struct{ gone, sent reports.Evidence }
+	// touch is a change that somebody else has made of an object.
+	touch struct {
+		reports.Evidence
+		watched map[sim.ActorID]bool // whose watch has told of it
+	}
 )
 
 // deletions follows the objects that somebody deletes while controllers are probed.
@@ -49,10 +54,20 @@ type deletions struct {
 	o       *Options
 	gone    map[string]*removal // by key
 	answers map[sentAs]answer
+	made    map[string]sim.ActorID // who has made an object, by key
+	touched map[string]*touch      // of these
+	mends   map[followed]answer    // what a client has put back of a resource
 }
 
 func (d *deletions) record(w property.World, r *sim.Record) *reports.Violation {
 	d.gazette.record(w, r, d.o.Restarts)
+	if r.Kind == fakeapiserver.KindCommit && r.Detail == "ADDED" {
+		if x := d.o.writeOf(w); x.role == Controller {
+			d.made[strings.Clone(r.Key)] = x.client
+		} else {
+			delete(d.made, r.Key)
+		}
+	}
 	if !d.o.Probing() {
 		return nil
 	}
@@ -68,6 +83,8 @@ func (d *deletions) record(w property.World, r *sim.Record) *reports.Violation {
 	case fakeapiserver.KindPage, fakeapiserver.KindFrame:
 		if x := d.gone[r.Key]; x != nil && r.Detail == "DELETED" && r.RV >= d.of[r.Key].rv {
 			x.watched[r.Actor] = true
+		} else if x := d.touched[r.Key]; x != nil && r.Detail == "MODIFIED" {
+			x.watched[r.Actor] = true
 		}
 	case fakeapiserver.KindCommit:
 		return d.committed(r, d.o.writeOf(w), again)
@@ -80,9 +97,14 @@ func (d *deletions) record(w property.World, r *sim.Record) *reports.Violation {
 	return nil
 }
 
-// sent notes that a controller makes something: in answer to the deletions that it may know of.
+// sent notes that a controller makes something: in answer to the deletions that it may know of. Or it puts back what somebody has changed.
 func (d *deletions) sent(w property.World, r *sim.Record, q *Request) {
 	id := sentAsOf(r.Actor, q)
+	for key, x := range d.touched { // order: each by itself
+		if d.made[key] == r.Actor && x.watched[r.Actor] && r.At <= x.At+reaction && q.writes() && names(q.Path, key) {
+			d.mends[followed{r.Actor, pluralOf(key)}] = answer{x.Evidence, reports.Because(r, "%s, whose watch has told of that, sends %s %s", clientName(w, r.Actor), q.Method, q.Path)}
+		}
+	}
 	for _, key := range slices.Sorted(maps.Keys(d.gone)) {
 		x := d.gone[key]
 		if !id.remakes(key) {
@@ -101,6 +123,10 @@ func (id *sentAs) remakes(key string) bool {
 }
 
 func (d *deletions) committed(r *sim.Record, x write, again bool) *reports.Violation {
+	if _, theirs := d.made[r.Key]; theirs && r.Detail == "MODIFIED" && x.role == Outside && !again {
+		d.touched[strings.Clone(r.Key)] = &touch{reports.Because(r, "somebody changes %s (RV %d)", r.Key, r.RV), map[sim.ActorID]bool{}}
+		return nil
+	}
 	if r.Detail == "DELETED" && x.role == Outside && !again {
 		d.put(r)
 		d.gone[strings.Clone(r.Key)] = &removal{reports.Because(r, "somebody deletes %s (RV %d)", r.Key, r.RV), map[sim.ActorID]bool{}}
@@ -110,9 +136,15 @@ func (d *deletions) committed(r *sim.Record, x write, again bool) *reports.Viola
 		return nil
 	}
 	id := sentAsOf(x.client, x.request)
-	did, knows := d.answers[id]
 	told, is := d.justTold(&x)
-	if !knows || !is {
+	if !is {
+		return nil
+	}
+	if v := d.deaf(r, &x, &id, told); v != nil {
+		return v
+	}
+	did, knows := d.answers[id]
+	if !knows {
 		return nil
 	}
 	for _, key := range slices.Sorted(maps.Keys(d.gone)) {
@@ -126,6 +158,31 @@ func (d *deletions) committed(r *sim.Record, x write, again bool) *reports.Viola
 			Message: fmt.Sprintf(
 				"%s creates %s only when %s: %s had been deleted %v before, while no watch of its was open, so that a list told of that. When its watch tells of a deletion, %s sends %s %s at once. Where a list tells, handlers are handed a cache.DeletedFinalStateUnknown, not the object: cache.DeletionHandlingMetaNamespaceKeyFunc takes both",
 				x.name, r.Key, d.onlyWhen(x.client), key, span(x.request.At-gone.At), x.name, x.request.Method, x.request.Path),
+			Because: []reports.Evidence{
+				did.gone, did.sent, gone.Evidence, learned, told,
+				{Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s sends %s %s", x.name, x.request.Method, x.request.Path)},
+				reports.Because(r, "%s is %s (RV %d)", r.Key, r.Detail, r.RV),
+			},
+		}
+	}
+	return nil
+}
+
+// deaf judges what a controller makes again only when its informers list anew, although its watch had told of the deletion: if it puts back at once what somebody changes of that resource, its handler
+// takes no notice of deletions.
+func (d *deletions) deaf(r *sim.Record, x *write, id *sentAs, told reports.Evidence) *reports.Violation {
+	for _, key := range slices.Sorted(maps.Keys(d.gone)) {
+		gone := d.gone[key]
+		learned, is := d.of[key].told[x.client]
+		did, mends := d.mends[followed{x.client, pluralOf(key)}]
+		if !id.remakes(key) || !is || !gone.watched[x.client] || !mends || learned.At+overdue > told.At {
+			continue
+		}
+		return &reports.Violation{
+			Key: strings.Clone(r.Key),
+			Message: fmt.Sprintf(
+				"%s creates %s only when %s: its watch had told it %v before that %s was deleted. When its watch tells of a change of one of these objects, %s puts that back at once. A handler without a DeleteFunc, or a filter, such as a predicate, that drops deletions, takes no notice of them",
+				x.name, r.Key, d.onlyWhen(x.client), span(x.request.At-learned.At), key, x.name),
 			Because: []reports.Evidence{
 				did.gone, did.sent, gone.Evidence, learned, told,
 				{Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s sends %s %s", x.name, x.request.Method, x.request.Path)},
