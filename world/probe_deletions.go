@@ -55,11 +55,7 @@ func (b *wellBehaved) deletion(of []making, way func(making)) (back []making) {
 
 // endWatches ends the watches of an object's resource just before removeSoon deletes it.
 func (b *wellBehaved) endWatches(x making) {
-	f := b.endOfWatches(x.resource)
-	f.Target = x.client
-	if err := b.w.cluster.Inject(f); err != nil {
-		b.w.kernel.Fail(err)
-	}
+	b.injectInto(x.client, b.endOfWatches(x.resource))
 }
 
 // lastLike returns the last object like one that was made, nil if there is none.

@@ -22,8 +22,11 @@ type discard struct {
 	again bool   // the controller has asked for its deletion since somebody has made it anew
 }
 
-// whole reports whether it was deleted with the collection that it was in.
-func (x *discard) whole() bool { return !strings.HasSuffix(x.path, "/"+x.name) }
+// collection returns the path of the collection that it was in.
+func (x *discard) collection() string { return strings.TrimSuffix(x.path, "/"+x.name) }
+
+// whole reports whether it was deleted with that.
+func (x *discard) whole() bool { return x.path == x.collection() }
 
 // in reports whether the request was about a resource, or one of the same group.
 func (x *discard) in(r *store.Resource) bool {
@@ -51,7 +54,7 @@ func (b *wellBehaved) noteAgain(client sim.ActorID, q *wellbehaved.Request) {
 	if !b.probing || q.Method != http.MethodDelete {
 		return
 	}
-	name := strings.TrimPrefix(b.w.kernel.ActorName(client), "conn/")
+	name := b.nameOf(client)
 	path, _, _ := strings.Cut(q.Path, "?")
 	for _, x := range b.discards {
 		x.again = x.again || x.client == name && x.path == path
@@ -75,15 +78,16 @@ func (b *wellBehaved) restorable() (all []*discard) {
 func (b *wellBehaved) owned(obj any) bool {
 	m, is := obj.(metav1.Object)
 	return is && !slices.ContainsFunc(m.GetOwnerReferences(), func(ref metav1.OwnerReference) bool {
-		for _, r := range b.w.cluster.Store().Resources() {
-			p := probed{resource: r.Plural, name: ref.Name}
-			if r.Namespaced {
-				p.namespace = m.GetNamespace()
-			}
+		for id, r := range b.w.cluster.Store().Resources() {
 			if r.Kind != ref.Kind {
 				continue
 			}
-			if owner := b.object(p); owner != nil && owner.GetUID() == ref.UID {
+			namespace := ""
+			if r.Namespaced {
+				namespace = m.GetNamespace()
+			}
+			obj, _ := b.w.cluster.Store().Get(store.ResourceID(id), namespace, ref.Name)
+			if owner, is := obj.(metav1.Object); is && owner.GetUID() == ref.UID {
 				return false
 			}
 		}
@@ -104,7 +108,7 @@ func (b *wellBehaved) outageOfDeletes() {
 	}, func(x *discard) bool { return x.again && b.stays(x) })
 	for _, x := range restored { // what has come back is nobody's
 		if b.stays(x) {
-			b.removeSoon(b.collectionOf(x)+"/"+x.name, b.object(x.probed).GetUID())
+			b.removeSoon(x.collection()+"/"+x.name, b.object(x.probed).GetUID())
 		}
 	}
 }
@@ -113,12 +117,6 @@ func (b *wellBehaved) outageOfDeletes() {
 func (b *wellBehaved) stays(x *discard) bool {
 	m := b.object(x.probed)
 	return m != nil && m.GetDeletionTimestamp() == nil
-}
-
-// collectionOf returns the path of the collection that an object was in.
-func (b *wellBehaved) collectionOf(x *discard) string {
-	path, _ := strings.CutSuffix(x.path, "/"+x.name)
-	return path
 }
 
 // restoreSoon makes an object anew once deletes fail, as it was, its status included.

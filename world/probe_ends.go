@@ -44,8 +44,9 @@ func (b *wellBehaved) ends() {
 
 // recognize takes what was made anew for what the test has made.
 func (b *wellBehaved) recognize(x belonging) {
+	m := b.object(x.probed)
 	for n := range b.theirs {
-		if m := b.object(x.probed); m != nil && b.theirs[n].uid == x.uid {
+		if m != nil && b.theirs[n].uid == x.uid {
 			b.theirs[n].uid = m.GetUID()
 		}
 	}

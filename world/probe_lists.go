@@ -23,7 +23,7 @@ func (b *wellBehaved) noteListing(r *sim.Record) {
 	if !is || a.Watch && !a.Streaming() || b.probing || wellbehaved.Bookkeeping(r.Key) || b.role(r.Actor) != wellbehaved.Controller {
 		return
 	}
-	x := listing{strings.TrimPrefix(b.w.kernel.ActorName(r.Actor), "conn/"), r.Key}
+	x := listing{b.nameOf(r.Actor), r.Key}
 	if !slices.Contains(b.listings, x) {
 		b.listings = append(b.listings, listing{x.client, strings.Clone(x.resource)})
 	}
@@ -43,16 +43,11 @@ func (b *wellBehaved) lateStarts() {
 	first := int(b.w.seed % uint64(len(b.listings)))
 	for n := range min(lateLists, len(b.listings)) {
 		x := b.listings[(first+n)%len(b.listings)]
-		late := fault.Fault{Kind: fault.ListSlow, Verb: "list", Target: x.client, Resource: x.resource, From: b.w.kernel.Elapsed() + time.Millisecond, Duration: wellbehaved.LateList, Count: fault.Lasting}
+		late := fault.Fault{Kind: fault.ListSlow, Verb: "list", Resource: x.resource, From: b.w.kernel.Elapsed() + time.Millisecond, Duration: wellbehaved.LateList, Count: fault.Lasting}
 		late.Until = late.From + wellbehaved.LateList
 		stream := late
 		stream.Kind, stream.Verb = fault.WatchOpenSlow, ""
-		for _, f := range []fault.Fault{late, stream} {
-			if err := b.w.cluster.Inject(f); err != nil {
-				b.w.kernel.Fail(err)
-				return
-			}
-		}
+		b.injectInto(x.client, late, stream)
 		b.late = x
 		b.restartAll()
 		b.late = listing{}

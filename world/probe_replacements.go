@@ -98,12 +98,21 @@ func (b *wellBehaved) replaceSoon(x belonging, uid types.UID) {
 
 // remaking returns the request that makes an object as it was made, "" if it is not there.
 func (b *wellBehaved) remaking(x belonging) (path string, body []byte) {
-	for id, r := range b.resources(x.resource) {
-		if obj, _ := b.w.cluster.Store().Get(id, x.namespace, x.name); obj != nil {
-			return resourcePath(r.GroupVersionResource(), r.Namespaced, x.namespace), manifest(x.obj, r.GroupVersionKind())
+	path, kind := b.place(x.probed)
+	if path == "" {
+		return "", nil
+	}
+	return path, manifest(x.obj, kind)
+}
+
+// place returns the path of the collection that an object is in, and its kind; "" if it is not there.
+func (b *wellBehaved) place(p probed) (path string, kind schema.GroupVersionKind) {
+	for id, r := range b.resources(p.resource) {
+		if obj, _ := b.w.cluster.Store().Get(id, p.namespace, p.name); obj != nil {
+			return resourcePath(r.GroupVersionResource(), r.Namespaced, p.namespace), r.GroupVersionKind()
 		}
 	}
-	return "", nil
+	return "", kind
 }
 
 // manifest returns an object as one would write it: without what the server adds.

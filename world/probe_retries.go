@@ -77,7 +77,7 @@ func (b *wellBehaved) probedOf(client sim.ActorID, plural, object string) probed
 	if !namespaced {
 		namespace, name = "", object
 	}
-	return probed{strings.TrimPrefix(b.w.kernel.ActorName(client), "conn/"), strings.Clone(plural), strings.Clone(namespace), strings.Clone(name)}
+	return probed{b.nameOf(client), strings.Clone(plural), strings.Clone(namespace), strings.Clone(name)}
 }
 
 // ofController returns what a controller has committed before it is probed, with its request, nil for somebody else's commit; by says whose object it is.

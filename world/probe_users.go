@@ -40,10 +40,9 @@ func (b *wellBehaved) release() {
 	b.probing = true
 	b.w.stopFaults()
 	for _, x := range b.users {
-		for _, r := range b.resources(x.resource) {
-			if m := b.object(x.probed); removable(m) && m.GetUID() == x.uid {
-				b.removeSoon(resourcePath(r.GroupVersionResource(), r.Namespaced, x.namespace)+"/"+x.name, x.uid)
-			}
+		if m := b.object(x.probed); removable(m) && m.GetUID() == x.uid {
+			path, _ := b.place(x.probed)
+			b.removeSoon(path+"/"+x.name, x.uid)
 		}
 	}
 	b.w.goOn(probeTime)

@@ -121,7 +121,12 @@ func (b *wellBehaved) properties() []property.Property {
 
 // processOf returns the process that a client is named after, nil if there is none.
 func (b *wellBehaved) processOf(client sim.ActorID) *process {
-	return b.w.byName[strings.TrimPrefix(b.w.kernel.ActorName(client), "conn/")]
+	return b.w.byName[b.nameOf(client)]
+}
+
+// nameOf returns the name of a client, without "conn/".
+func (b *wellBehaved) nameOf(client sim.ActorID) string {
+	return strings.TrimPrefix(b.w.kernel.ActorName(client), "conn/")
 }
 
 // role tells the clients of controllers, which are named like their processes, from the test's own. Where there are no processes, the body's
@@ -327,12 +332,17 @@ func (b *wellBehaved) inject(faults ...fault.Fault) {
 		if b.role(b.w.cluster.Client(name).Actor()) != wellbehaved.Controller {
 			continue
 		}
-		for _, f := range faults {
-			f.Target = name
-			if err := b.w.cluster.Inject(f); err != nil {
-				b.w.kernel.Fail(err)
-				return
-			}
+		b.injectInto(name, faults...)
+	}
+}
+
+// injectInto injects faults into a client.
+func (b *wellBehaved) injectInto(client string, faults ...fault.Fault) {
+	for _, f := range faults {
+		f.Target = client
+		if err := b.w.cluster.Inject(f); err != nil {
+			b.w.kernel.Fail(err)
+			return
 		}
 	}
 }

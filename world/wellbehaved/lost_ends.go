@@ -43,7 +43,7 @@ type (
 	}
 	// lostEnd is an object that the run deletes and makes anew several times.
 	lostEnd struct {
-		removal
+		*deed
 		times   int
 		remade  bool
 		judged  bool
@@ -99,7 +99,7 @@ func (s *ends) committed(w property.World, r *sim.Record, x write) {
 	switch {
 	case x.role != Outside:
 		if r.Detail == "ADDED" && e != nil { // it is a controller's
-			delete(s.of, strings.Clone(r.Key))
+			delete(s.of, r.Key)
 			s.now = slices.DeleteFunc(s.now, func(key string) bool { return key == r.Key })
 		}
 	case r.Detail == "DELETED":
@@ -108,7 +108,7 @@ func (s *ends) committed(w property.World, r *sim.Record, x write) {
 			e = &lostEnd{}
 			s.of[key], s.now = e, append(s.now, key)
 		}
-		e.removal = removal{reports.Because(r, "somebody deletes %s (RV %d)", r.Key, r.RV), map[sim.ActorID]bool{}}
+		e.deed = newDeed(r, "deletes")
 		e.remade, e.sent = false, map[sentAs]bool{}
 		if e.times++; e.times == listedEnd {
 			e.effects = slices.DeleteFunc(e.effects, func(f *effect) bool { return !f.undone(w) })
@@ -227,7 +227,7 @@ func (s *ends) judge(w property.World, key string, now time.Duration) *reports.V
 		return &reports.Violation{
 			Key: f.key,
 			Message: fmt.Sprintf(
-				"%s %s at once when its watch tells that %s has been deleted, and not when a list does: %s later, %s. No watch of its was open when somebody deleted it. Where a list tells, handlers are handed a cache.DeletedFinalStateUnknown, not the object: cache.DeletionHandlingMetaNamespaceKeyFunc takes both",
+				"%s %s at once when its watch tells that %s has been deleted, and not when a list does: %s later, %s. No watch of its was open when somebody deleted it"+ofTombstones,
 				f.by, does, key, span(now-e.At), leaves),
 			Because: append(slices.Clone(f.evidence), e.Evidence, learned),
 		}

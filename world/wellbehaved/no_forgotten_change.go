@@ -195,7 +195,7 @@ func (s *overlooked) violation(r *sim.Record, x *write, what string, told report
 	if is {
 		v.Because = append(v.Because, tried.Evidence)
 	}
-	v.Because = append(v.Because, told, reports.Evidence{Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s sends %s %s", x.name, x.request.Method, x.request.Path)},
+	v.Because = append(v.Because, told, x.sends(),
 		reports.Because(r, "%s is %s (RV %d)", r.Key, r.Detail, r.RV))
 	return v
 }

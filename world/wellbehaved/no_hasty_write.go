@@ -95,7 +95,7 @@ func (s *haste) committed(r *sim.Record, x write, resource string) *reports.Viol
 			x.name, what, resource, span(x.request.At-b.At)),
 		Because: []reports.Evidence{
 			b.Evidence, *b.asked,
-			{Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s sends %s %s", x.name, x.request.Method, x.request.Path)},
+			x.sends(),
 			reports.Because(r, "%s is %s (RV %d)", r.Key, r.Detail, r.RV),
 		},
 	}

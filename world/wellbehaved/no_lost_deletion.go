@@ -16,6 +16,9 @@ import (
 // NameDeletion is the name of the property for which what controllers have made is deleted while their watches of it have ended.
 const NameDeletion = "NoLostDeletion"
 
+// ofTombstones says what a handler that was told by a list has to do with it.
+const ofTombstones = ". Where a list tells, handlers are handed a cache.DeletedFinalStateUnknown, not the object: cache.DeletionHandlingMetaNamespaceKeyFunc takes both"
+
 // noLostDeletion checks that a controller that makes an object again when its watch tells that somebody has deleted it does so, too, when it learns of that from a list. Informers hand their
 // handlers a cache.DeletedFinalStateUnknown then, in place of the object. That it still wants the object is shown when its informers list anew, long after.
 func noLostDeletion(o *Options) property.Property {
@@ -24,7 +27,7 @@ func noLostDeletion(o *Options) property.Property {
 		Statement: "what a controller does when its watch tells of a deletion, it does when a list does",
 		Kinds:     slices.Concat(following, []sim.Kind{fakeapiserver.KindResponse, fakeapiserver.KindWatchClosed, fakeapiserver.KindCommit, o.Restarts}),
 		New: func() property.Checker {
-			d := &deletions{gazette: newGazette(), o: o, gone: map[string]*removal{}, answers: map[sentAs]answer{}, made: map[string]sim.ActorID{}, touched: map[string]*touch{}, mends: map[followed]answer{}, anew: newAnew()}
+			d := &deletions{gazette: newGazette(), o: o, gone: map[string]*deed{}, answers: map[sentAs]answer{}, made: map[string]sim.ActorID{}, touched: map[string]*deed{}, mends: map[followed]answer{}, anew: newAnew()}
 			d.ends = newEnds(d)
 			return property.Checker{Record: d.record, End: d.ends.end}
 		},
@@ -32,19 +35,18 @@ func noLostDeletion(o *Options) property.Property {
 }
 
 type (
-	// removal is a deletion that no controller has answered by making the object again.
-	removal struct {
+	// deed is what somebody else has done to an object: a deletion, or a change.
+	deed struct {
 		reports.Evidence
 		watched map[sim.ActorID]bool // whose watch has told of it
 	}
 	// answer is what a controller did when its watch told of a deletion, or of a change.
 	answer struct{ gone, sent reports.Evidence }
-	// touch is a change that somebody else has made of an object.
-	touch struct {
-		reports.Evidence
-		watched map[sim.ActorID]bool // whose watch has told of it
-	}
 )
+
+func newDeed(r *sim.Record, does string) *deed {
+	return &deed{reports.Because(r, "somebody %s %s (RV %d)", does, r.Key, r.RV), map[sim.ActorID]bool{}}
+}
 
 // deletions follows the objects that somebody deletes while controllers are probed.
 type deletions struct {
@@ -52,10 +54,10 @@ type deletions struct {
 	anew
 	ends    ends
 	o       *Options
-	gone    map[string]*removal // by key
+	gone    map[string]*deed // the deletions that no controller has answered by making the object again, by key
 	answers map[sentAs]answer
 	made    map[string]sim.ActorID // who has made an object, by key
-	touched map[string]*touch      // of these
+	touched map[string]*deed       // of these
 	mends   map[followed]answer    // what a client has put back of a resource
 }
 
@@ -124,12 +126,12 @@ func (id *sentAs) remakes(key string) bool {
 
 func (d *deletions) committed(r *sim.Record, x write, again bool) *reports.Violation {
 	if _, theirs := d.made[r.Key]; theirs && r.Detail == "MODIFIED" && x.role == Outside && !again {
-		d.touched[strings.Clone(r.Key)] = &touch{reports.Because(r, "somebody changes %s (RV %d)", r.Key, r.RV), map[sim.ActorID]bool{}}
+		d.touched[strings.Clone(r.Key)] = newDeed(r, "changes")
 		return nil
 	}
 	if r.Detail == "DELETED" && x.role == Outside && !again {
 		d.put(r)
-		d.gone[strings.Clone(r.Key)] = &removal{reports.Because(r, "somebody deletes %s (RV %d)", r.Key, r.RV), map[sim.ActorID]bool{}}
+		d.gone[strings.Clone(r.Key)] = newDeed(r, "deletes")
 		return nil
 	}
 	if r.Detail != "ADDED" || !again || x.role != Controller || x.request == nil || d.o.excepted(NameDeletion, x.name, r.Key) {
@@ -158,11 +160,11 @@ func (d *deletions) committed(r *sim.Record, x write, again bool) *reports.Viola
 		return &reports.Violation{
 			Key: strings.Clone(r.Key),
 			Message: fmt.Sprintf(
-				"%s creates %s only when %s: %s had been deleted %v before, while no watch of its was open, so that a list told of that. When its watch tells of a deletion, %s sends %s %s at once. Where a list tells, handlers are handed a cache.DeletedFinalStateUnknown, not the object: cache.DeletionHandlingMetaNamespaceKeyFunc takes both",
+				"%s creates %s only when %s: %s had been deleted %v before, while no watch of its was open, so that a list told of that. When its watch tells of a deletion, %s sends %s %s at once"+ofTombstones,
 				x.name, r.Key, d.onlyWhen(x.client), key, span(x.request.At-gone.At), x.name, x.request.Method, x.request.Path),
 			Because: []reports.Evidence{
 				did.gone, did.sent, gone.Evidence, learned, told,
-				{Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s sends %s %s", x.name, x.request.Method, x.request.Path)},
+				x.sends(),
 				reports.Because(r, "%s is %s (RV %d)", r.Key, r.Detail, r.RV),
 			},
 		}
@@ -187,7 +189,7 @@ func (d *deletions) deaf(r *sim.Record, x *write, id *sentAs, told reports.Evide
 				x.name, r.Key, d.onlyWhen(x.client), span(x.request.At-learned.At), key, x.name),
 			Because: []reports.Evidence{
 				did.gone, did.sent, gone.Evidence, learned, told,
-				{Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s sends %s %s", x.name, x.request.Method, x.request.Path)},
+				x.sends(),
 				reports.Because(r, "%s is %s (RV %d)", r.Key, r.Detail, r.RV),
 			},
 		}

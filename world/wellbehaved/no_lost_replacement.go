@@ -29,7 +29,7 @@ func noLostReplacement(o *Options) property.Property {
 		Statement: "what a controller does for an object that is made anew, it does, too, when its watch has missed that",
 		Kinds:     slices.Concat(following, []sim.Kind{fakeapiserver.KindResponse, fakeapiserver.KindWatchClosed, fakeapiserver.KindCommit, o.Restarts}),
 		New: func() property.Checker {
-			s := &replacements{gazette: newGazette(), o: o, gone: map[string]*removal{}, remade: map[string]*replacement{}, answers: map[sentAs]reply{}}
+			s := &replacements{gazette: newGazette(), o: o, gone: map[string]*deed{}, remade: map[string]*replacement{}, answers: map[sentAs]reply{}}
 			return property.Checker{Record: s.record}
 		},
 	}
@@ -55,7 +55,7 @@ type reply struct {
 type replacements struct {
 	gazette
 	o       *Options
-	gone    map[string]*removal     // by key
+	gone    map[string]*deed        // by key
 	remade  map[string]*replacement // by key
 	answers map[sentAs]reply        // to a replacement of which a watch has told
 }
@@ -140,7 +140,7 @@ func (s *replacements) committed(r *sim.Record, x write) *reports.Violation {
 		switch gone := s.gone[r.Key]; {
 		case r.Detail == "DELETED":
 			delete(s.remade, r.Key)
-			s.gone[strings.Clone(r.Key)] = &removal{reports.Because(r, "somebody deletes %s, uid %s (RV %d)", r.Key, m.GetUID(), r.RV), map[sim.ActorID]bool{}}
+			s.gone[strings.Clone(r.Key)] = &deed{reports.Because(r, "somebody deletes %s, uid %s (RV %d)", r.Key, m.GetUID(), r.RV), map[sim.ActorID]bool{}}
 		case r.Detail == "ADDED" && gone != nil:
 			delete(s.gone, r.Key)
 			s.remade[strings.Clone(r.Key)] = &replacement{
@@ -173,7 +173,7 @@ func (s *replacements) committed(r *sim.Record, x write) *reports.Violation {
 				x.name, what, key, span(x.request.At-n.At), x.name, x.request.Method, x.request.Path),
 			Because: []reports.Evidence{
 				did.gone, did.sent, n.Evidence, told, began,
-				{Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s sends %s %s", x.name, x.request.Method, x.request.Path)},
+				x.sends(),
 				reports.Because(r, "%s is %s (RV %d)", r.Key, r.Detail, r.RV),
 			},
 		}

@@ -156,7 +156,7 @@ func (s *orphans) committed(w property.World, r *sim.Record) *reports.Violation 
 		return nil
 	}
 	return &reports.Violation{Key: strings.Clone(r.Key), Message: fmt.Sprintf("%s makes %s for an owner that is gone: %s, as it has known for %v", x.name, r.Key, d.key, span(x.request.At-told.At)),
-		Because: []reports.Evidence{d.when, told, {Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s sends %s %s", x.name, x.request.Method, x.request.Path)},
+		Because: []reports.Evidence{d.when, told, x.sends(),
 			reports.Because(r, "%s is %s (RV %d), and its controlling owner is uid %s", r.Key, r.Detail, r.RV, ref.UID)}}
 }
 

@@ -103,6 +103,6 @@ func (s *reigns) writes(r *sim.Record, x *write) *reports.Violation {
 	}
 	return &reports.Violation{Key: strings.Clone(r.Key), Message: fmt.Sprintf("%s still writes %s, %v after its Lease was lost: %s. A replica that has lost it has to end, so that one leads at most",
 		x.name, r.Key, span(x.request.At-lost.At), lost.Text), Because: []reports.Evidence{
-		lost, {Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s sends %s %s", x.name, x.request.Method, x.request.Path)}, reports.Because(r, "%s is %s (RV %d)", r.Key, r.Detail, r.RV),
+		lost, x.sends(), reports.Because(r, "%s is %s (RV %d)", r.Key, r.Detail, r.RV),
 	}}
 }

@@ -15,6 +15,7 @@ import (
 	kinds "k8s.io/apimachinery/pkg/types"
 
 	"github.com/informersim/informersim/fakeapiserver/store"
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/sim"
 )
@@ -42,6 +43,11 @@ func (o *Options) writeOf(w property.World) write {
 // rewrites reports whether a commit gives an object a new resourceVersion only, which no client asks for.
 func (x *write) rewrites(r *sim.Record) bool {
 	return x.role == Cluster && x.client == 0 && r.Detail == "MODIFIED" && len(changes(r.Old, r.Obj)) == 0
+}
+
+// sends says that its request was sent.
+func (x *write) sends() reports.Evidence {
+	return reports.Evidence{Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s sends %s %s", x.name, x.request.Method, x.request.Path)}
 }
 
 // own is the program in the User-Agent of a client that has no other one.
