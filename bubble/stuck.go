@@ -51,9 +51,9 @@ func (e *StuckError) Error() string {
 	}
 	if i := slices.IndexFunc(running, spinsAsItStarts); i >= 0 {
 		b.WriteString("\nThis is controller-runtime's loop, not yours: a manager whose context ends while its caches are being filled spins " +
-			"(kubernetes-sigs/controller-runtime#3440). A crash here ends the context; a real one, kill -9, leaves nothing that could spin, but a SIGTERM does. " +
-			"To test what is yours, run without crashes: -simtest.crashes=-1, or Options.CrashProbability: -1. The end of the run ends the context, too: " +
-			"let the body wait, by env.Eventually, for something that the manager does.\n")
+			"(kubernetes-sigs/controller-runtime#3440), as a SIGTERM would have it do. A crash does not end that context, nor does the end of a run. So the program does itself; " +
+			"or the manager runs on a goroutine whose starter has ended, and nothing tells which process it is of: call its Start in the function that env.Go is given, " +
+			"or run without crashes: -simtest.crashes=-1, or Options.CrashProbability: -1.\n")
 	}
 	for _, k := range knownSpins {
 		if slices.ContainsFunc(running, k.is) {
@@ -154,14 +154,6 @@ func asks(all []Goroutine) (found []Goroutine) {
 		}
 	}
 	return found
-}
-
-// spinsAsItStarts reports whether a goroutine is in the loop in which a manager of controller-runtime waits until what it runs has started. It
-// leaves the loop too late if its context ends.
-func spinsAsItStarts(g Goroutine) bool {
-	return slices.ContainsFunc(g.Stack, func(f Frame) bool {
-		return strings.Contains(f.Function, "sigs.k8s.io/controller-runtime/pkg/manager.(*runnableGroup).Start")
-	})
 }
 
 // knownSpin is a way to run without a pause that is not, or need not be, a mistake of the program, and what to do about it. It is told by a call that is under way.

@@ -89,7 +89,7 @@ func TestStuckInAManagerThatStarts(t *testing.T) {
 	for state, want := range map[string]bool{"running": true, "runnable": true, "select": false} {
 		e := &StuckError{Timeout: time.Second, Goroutines: []Goroutine{
 			{State: "running", Stack: []Frame{{Function: "example.com/mine.spin", User: true}}},
-			{State: state, Stack: []Frame{{Function: "context.(*cancelCtx).Err"}, {Function: manager + ".func1"}, {Function: manager}}},
+			{State: state, Stack: []Frame{{Function: "context.(*cancelCtx).Err"}, {Function: manager + ".func1"}, {Function: manager}, {Function: "example.com/mine.run"}}},
 		}}
 		if text := e.Error(); strings.Contains(text, "This is controller-runtime's loop") != want || want != strings.Contains(text, "-simtest.crashes=-1") {
 			t.Errorf("with a manager's goroutine in state %q: want the hint: %v:\n%s", state, want, text)
@@ -99,7 +99,7 @@ func TestStuckInAManagerThatStarts(t *testing.T) {
 
 // Where nothing else runs, the failure is not called a loop of the user's.
 func TestStuckIsCalledByItsCause(t *testing.T) {
-	manager := Goroutine{State: "running", Stack: []Frame{{Function: "sigs.k8s.io/controller-runtime/pkg/manager.(*runnableGroup).Start"}}}
+	manager := Goroutine{State: "running", Stack: []Frame{{Function: "sigs.k8s.io/controller-runtime/pkg/manager.(*runnableGroup).Start"}, {Function: "example.com/mine.run"}}}
 	own := Goroutine{State: "running", Stack: []Frame{{Function: "example.com/mine.spin", User: true}}}
 	for want, running := range map[string][]Goroutine{
 		"a manager that is told to end while it starts: ": {manager, manager},

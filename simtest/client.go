@@ -19,6 +19,9 @@ func (t *tripper) RoundTrip(hr *http.Request) (*http.Response, error) {
 	if t.w.checks.under.Load() {
 		return nil, errInCheck
 	}
+	if t.life.cut.Load() {
+		return t.w.cutOff.answer(hr)
+	}
 	if err := t.life.err(); err != nil {
 		return nil, err
 	}

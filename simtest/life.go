@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync/atomic"
 )
 
 // life is one life of a process: from its start to its crash. Clients of no process live as long as the run; their number is 0.
@@ -12,11 +13,17 @@ type life struct {
 	number int64
 	ctx    context.Context
 	cancel context.CancelCauseFunc
+
+	goroutine atomic.Pointer[string] // that of the process's function, as bubble.ThisGoroutine names it; nil before it runs
+	cut       atomic.Bool            // it has been cut off, and its context lasts
 }
 
 // err returns why requests are refused, or nil while the life lasts.
 func (l *life) err() error {
-	if l.ctx.Err() == nil {
+	switch {
+	case l.cut.Load():
+		return errCrashed
+	case l.ctx.Err() == nil:
 		return nil
 	}
 	return context.Cause(l.ctx)

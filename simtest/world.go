@@ -31,6 +31,7 @@ type world struct {
 	properties []checking
 	objects    *objects
 	hooks      *hooks
+	cutOff     *cutOff
 	exchanges  *exchange.Table
 	begun      begun
 
@@ -67,6 +68,7 @@ func newWorld(r *runner, e *engine, seed uint64) *world {
 	w.checks = &checks{w: w}
 	w.log = newLogBook(e.box.log)
 	w.objects = &objects{w: w}
+	w.cutOff = &cutOff{w: w}
 	w.hooks = &hooks{w: w, handler: r.o.Webhooks.Handler, hangUps: map[int64]context.CancelFunc{}}
 	return w
 }
@@ -76,6 +78,7 @@ func newWorld(r *runner, e *engine, seed uint64) *world {
 func (w *world) loop() {
 	w.start = time.Now()
 	w.ctx, w.cancel = context.WithCancelCause(context.Background())
+	w.cutOff.over = make(chan struct{})
 	w.properties = newCheckings(w.r.o.Properties)
 	var err error
 	if w.bubble, err = bubble.Enter(0); err != nil {
@@ -194,7 +197,7 @@ func (w *world) act(m *wire.Message) (broken bool) {
 	case wire.DoKill:
 		name, number := m.Text(), m.Num()
 		if l := w.processes[name].life; l != nil && l.number == number {
-			l.cancel(errCrashed)
+			w.cutOff.kill(name, l)
 		}
 	case wire.DoBody:
 		go w.body.run(func() { w.env.createRoles(); w.env.configureWebhooks(); w.r.body(w.env); w.env.checkNames() })
@@ -269,14 +272,25 @@ func (w *world) startProcess(name string, number int64) {
 	p := w.processes[name]
 	p.life = l
 	w.mu.Unlock()
-	go w.protected(func() error { return p.run(l.ctx) }, func(err error, panicked string) {
-		text := ""
-		if err != nil {
-			text = err.Error()
+	go w.protected(func() error {
+		goroutine := bubble.ThisGoroutine()
+		l.goroutine.Store(&goroutine)
+		return p.run(l.ctx)
+	}, func(err error, panicked string) {
+		if !l.cut.Load() { // else that has been said
+			w.exited(name, l, err, panicked)
 		}
-		w.event(func(p *wire.Packet) {
-			p.Byte(wire.EventExit).Text(name).Num(number).Flag(err != nil).Text(text).Text(panicked)
-		})
+	})
+}
+
+// exited tells the engine that a process's function has returned.
+func (w *world) exited(name string, l *life, err error, panicked string) {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	w.event(func(p *wire.Packet) {
+		p.Byte(wire.EventExit).Text(name).Num(l.number).Flag(err != nil).Text(text).Text(panicked)
 	})
 }
 
@@ -286,6 +300,7 @@ const shutdownTimeout = 10 * time.Minute
 
 // end stops every goroutine in the bubble, and names those that do not stop.
 func (w *world) end() error {
+	w.cutOff.end()
 	w.cancel(errOver)
 	w.bubble.Quiesce()
 	var left []bubble.Goroutine

@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -119,6 +121,21 @@ func (t *Table) Take(action byte, m *wire.Message) {
 		x.changed = sync.NewCond(&x.mu)
 	}
 	x.take(action, m)
+}
+
+// Drop ends the requests of a life with an error, as its end would.
+func (t *Table) Drop(number int64, err error) {
+	t.mu.Lock()
+	var open []*exchange
+	for _, id := range slices.Sorted(maps.Keys(t.open)) {
+		if x := t.open[id]; x.by.Number == number {
+			open = append(open, x)
+		}
+	}
+	t.mu.Unlock()
+	for _, x := range open {
+		x.cancel(err)
+	}
 }
 
 // exchange is one request in flight, and the body of a streamed answer.
