@@ -78,7 +78,8 @@ type Exception struct {
 //
 //	NoHotReconcile         the same request, that changes nothing, comes more than 90 times within 30 s of virtual time (300 if it is a
 //	                       read), while nobody changes anything and the controller is told nothing; or an object is reconciled more than 300 times
-//	NoWriteWar             two writers, or two field managers, set a field to and fro, six times within 5 minutes, each to its own value
+//	NoWriteWar             two writers, or two field managers, set a field to and fro, six times within 5 minutes, each to its own value, and the watches
+//	                       of both have told them of what the test has changed
 //	NoStaleCreate          an owner is left with two children that differ in a drawn name only: the second was made from a cache that
 //	                       had not seen the first. An owner may have as many as the largest number in its own spec or data that is, by its name,
 //	                       no port, time, weight or the like; text counts in a ConfigMap only. Whoever makes another one when
@@ -161,8 +162,9 @@ type Exception struct {
 // that something is not found is judged only if it is the reconciled object itself, which was deleted. Who waits for another object by returning another
 // error is excepted by name, and there Client is the controller's name. For writes that are refused it is the process's.
 //
-// Correct controllers may differ: one that writes the time of its last look into a status every minute never comes to rest, one that lets an object
-// go when something else has gone keeps its finalizer, and one that gives up after some attempts, or leaves what is not watched to the next resync or start, forgets. They are
+// Correct controllers may differ: one that writes the time of its last look into a status every minute never comes to rest, two that pass a token to and fro in a field look as if at war, one that lets an object
+// go when something else has gone keeps its finalizer, one that gives up after some attempts, or leaves what is not watched to the next resync or start, forgets, and one that says in a status of its own
+// that its informers have not listed yet writes something because of that. They are
 // excepted by name, with a reason:
 //
 //	simtest.WellBehaved(simtest.Exception{Property: simtest.QuietAfterConvergence, Object: "nodes", Why: "a heartbeat every minute"})
