@@ -104,3 +104,64 @@ func TestWhatIsUsedIsNoLeftover(t *testing.T) {
 	}
 	wantIn(t, found.Text, "secrets default/data-a3 is left")
 }
+
+// Who looks for what is left once in an hour, and when it begins, has not left it yet. Who looks only when it begins, has.
+func TestNoLeftoverOfSweeps(t *testing.T) {
+	body := func(period time.Duration) func(*simtest.Env) {
+		return func(env *simtest.Env) {
+			env.Go("sweeps", func(ctx context.Context) error {
+				queue, shutDown, err := newMapQueue(ctx, env.RESTConfig("sweeps"), false)
+				if err != nil {
+					return err
+				}
+				defer shutDown()
+				list, err := queue.watchSecrets(ctx, func(*corev1.Secret) {})
+				if err != nil {
+					return err
+				}
+				secrets := queue.client.CoreV1().Secrets(metav1.NamespaceDefault)
+				go func() {
+					for ctx.Err() == nil {
+						for _, s := range list() {
+							if _, exists, err := queue.maps.GetIndexer().GetByKey(s.Namespace + "/" + s.Name); err == nil && !exists {
+								_ = secrets.Delete(ctx, s.Name, metav1.DeleteOptions{})
+							}
+						}
+						select {
+						case <-ctx.Done():
+						case <-time.After(period):
+						}
+					}
+				}()
+				work(queue, func(key string) error {
+					obj, exists, err := queue.maps.GetIndexer().GetByKey(key)
+					if err != nil || !exists {
+						return err
+					}
+					_, err = secrets.Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: obj.(*corev1.ConfigMap).Name}}, metav1.CreateOptions{})
+					if apierrors.IsAlreadyExists(err) {
+						return nil
+					}
+					return err
+				})
+				return nil
+			})
+			env.Create(configMap("m1", ""), configMap("m2", ""), configMap("m3", ""))
+			for _, name := range []string{"m1", "m2", "m3"} {
+				env.Advance(time.Minute)
+				env.Delete(configMap(name, ""))
+				env.Advance(time.Minute)
+				if name != "m3" {
+					env.Restart("sweeps")
+				}
+			}
+		}
+	}
+	o := simtest.Options{Seeds: seeds(4), Mix: "none", Properties: just(simtest.NoLeftover)}
+	simtest.Run(t, o, body(time.Hour))
+	found := simtest.Find(t, o, body(1000*time.Hour))
+	if found == nil {
+		t.Fatal("nothing is found")
+	}
+	wantIn(t, found.Text, "secrets default/m3 is left: configmaps default/m3, for which sweeps had made it, has been gone for ")
+}

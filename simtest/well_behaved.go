@@ -78,7 +78,8 @@ type Exception struct {
 //
 //	NoHotReconcile         the same request, that changes nothing, comes more than 90 times within 30 s of virtual time (300 if it is a
 //	                       read), while nobody changes anything and the controller is told nothing; or an object is reconciled more than 300 times
-//	NoWriteWar             two writers, or two field managers, set a field to and fro, six times within 5 minutes, each to its own value
+//	NoWriteWar             two writers, or two field managers, set a field to and fro, six times within 5 minutes, each to its own value, and the watches
+//	                       of both have told them of what the test has changed
 //	NoStaleCreate          an owner is left with two children that differ in a drawn name only: the second was made from a cache that
 //	                       had not seen the first. An owner may have as many as the largest number in its own spec or data that is, by its name,
 //	                       no port, time, weight or the like; text counts in a ConfigMap only. Whoever makes another one when
@@ -147,8 +148,8 @@ type Exception struct {
 // watches are open and once more after they have ended; all controllers are restarted 22 minutes later. The other properties judge before that; NoForgottenChange,
 // after the informers have listed anew once more, if what a controller has written since they did is a number, which may be another one each time.
 //
-// A controller that waits for its time, such as half an hour after a change, may happen to write just when the run has done something to it. So what NoFinalizerLeft, NoForgottenFailure, NoForgottenChange,
-// NoAbandonedWrite, QuietAfterRestart, NoLostDeletion, NoLostReplacement or NoHastyWrite finds counts only if it is found, too, when the run is made once more with all of this 67 minutes later.
+// A controller that waits for its time, such as half an hour after a change, may happen to write just when the run has done something to it, or not to have removed yet what it removes once in an hour. So what NoFinalizerLeft, NoForgottenFailure,
+// NoForgottenChange, NoLeftover, NoAbandonedWrite, QuietAfterRestart, NoLostDeletion, NoLostReplacement or NoHastyWrite finds counts only if it is found, too, when the run is made once more with all of this 67 minutes later.
 // NoGrowingBackoff's rounds are an hour and a half apart then, since a backoff may end by itself some time after the last failure.
 //
 // For QuietAfterRestart, all processes are restarted before that, when the 10 minutes are over, and 90 s pass; if somebody writes something then, they are restarted once more, since
@@ -161,8 +162,9 @@ type Exception struct {
 // that something is not found is judged only if it is the reconciled object itself, which was deleted. Who waits for another object by returning another
 // error is excepted by name, and there Client is the controller's name. For writes that are refused it is the process's.
 //
-// Correct controllers may differ: one that writes the time of its last look into a status every minute never comes to rest, one that lets an object
-// go when something else has gone keeps its finalizer, and one that gives up after some attempts, or leaves what is not watched to the next resync or start, forgets. They are
+// Correct controllers may differ: one that writes the time of its last look into a status every minute never comes to rest, two that pass a token to and fro in a field look as if at war, one that lets an object
+// go when something else has gone keeps its finalizer, one that gives up after some attempts, or leaves what is not watched to the next resync or start, forgets, and one that says in a status of its own
+// that its informers have not listed yet writes something because of that. They are
 // excepted by name, with a reason:
 //
 //	simtest.WellBehaved(simtest.Exception{Property: simtest.QuietAfterConvergence, Object: "nodes", Why: "a heartbeat every minute"})

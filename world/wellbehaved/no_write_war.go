@@ -2,6 +2,8 @@ package wellbehaved
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,47 +24,93 @@ const (
 
 // noWriteWar checks that no two controllers undo one another's writes. A turn counts only as an answer to the turn before: whatever the test
 // itself changes in between, or a process that starts or ends, may be what both follow, and all counts begin anew. So do those of an object that
-// the cluster's own controllers change.
+// the cluster's own controllers change, and of one that a controller changes which such a change has not reached: two that do the same work
+// differ until both have heard of it.
 func noWriteWar(o *Options) property.Property {
 	return property.Property{
 		Name:      nameWar,
 		Statement: "no field goes to and fro between the values of two writers",
-		Kinds:     []sim.Kind{fakeapiserver.KindCommit, o.Restarts},
+		Kinds:     slices.Concat(following, []sim.Kind{fakeapiserver.KindResponse, fakeapiserver.KindWatchClosed, fakeapiserver.KindCommit, o.Restarts}),
 		New: func() property.Checker {
-			wars := map[string]map[string][]turn{} // by object and field
-			return property.Checker{Record: func(w property.World, r *sim.Record) *reports.Violation {
-				if r.Kind != fakeapiserver.KindCommit {
-					clear(wars)
-					return nil
-				}
-				x := o.writeOf(w)
-				switch {
-				case x.role == Outside:
-					clear(wars)
-					return nil
-				case x.role != Controller || r.Detail != "MODIFIED" || Bookkeeping(r.Key) || o.excepted(nameWar, x.name, r.Key):
-					delete(wars, r.Key)
-					return nil
-				}
-				fields := wars[r.Key]
-				if fields == nil {
-					fields = map[string][]turn{}
-					wars[strings.Clone(r.Key)] = fields
-				}
-				for _, c := range changes(r.Old, r.Obj) {
-					turns := append(fields[c.field], turn{moment: momentOf(r), rv: r.RV, who: x.who(), value: c.value})
-					if n := len(turns); n > 1 && turns[n-2].who == turns[n-1].who {
-						turns = turns[n-1:]
-					}
-					turns = turns[max(0, len(turns)-warTurns):]
-					if fields[c.field] = turns; atWar(turns) {
-						return war(r.Key, c.field, turns)
-					}
-				}
-				return nil
-			}}
+			s := &wars{gazette: newGazette(), o: o, turns: map[string]map[string][]turn{}, changed: map[string]time.Duration{}, watched: map[followed]string{}}
+			return property.Checker{Record: s.record}
 		},
 	}
+}
+
+// wars follow whose turn it was.
+type wars struct {
+	gazette
+	o       *Options
+	turns   map[string]map[string][]turn // by object and field
+	changed map[string]time.Duration     // when the test itself has changed an object, not long ago
+	watched map[followed]string          // the namespace in which a process has watched all of a resource, "" for all
+}
+
+func (s *wars) record(w property.World, r *sim.Record) *reports.Violation {
+	s.gazette.record(w, r, s.o.Restarts)
+	switch r.Kind {
+	case fakeapiserver.KindCommit:
+		return s.committed(w, r)
+	case fakeapiserver.KindRequest:
+		if a, is := r.Obj.(*fakeapiserver.Asked); is && a.Watch && !a.Selects() {
+			s.watched[followed{r.Actor, strings.Clone(r.Key)}] = strings.Clone(a.Namespace)
+		}
+	case s.o.Restarts:
+		clear(s.turns)
+		if client, ok := clientOf(w, r); ok {
+			maps.DeleteFunc(s.watched, func(f followed, _ string) bool { return f.client == client })
+		}
+	}
+	return nil
+}
+
+func (s *wars) committed(w property.World, r *sim.Record) *reports.Violation {
+	x := s.o.writeOf(w)
+	switch {
+	case x.role == Outside:
+		clear(s.turns)
+		s.changed[s.put(r).key] = r.At
+		return nil
+	case x.role != Controller || r.Detail != "MODIFIED" || Bookkeeping(r.Key) || s.o.excepted(nameWar, x.name, r.Key) || s.behind(&x, r.At):
+		delete(s.turns, r.Key)
+		return nil
+	}
+	fields := s.turns[r.Key]
+	if fields == nil {
+		fields = map[string][]turn{}
+		s.turns[strings.Clone(r.Key)] = fields
+	}
+	for _, c := range changes(r.Old, r.Obj) {
+		turns := append(fields[c.field], turn{moment: momentOf(r), rv: r.RV, who: x.who(), value: c.value})
+		if n := len(turns); n > 1 && turns[n-2].who == turns[n-1].who {
+			turns = turns[n-1:]
+		}
+		turns = turns[max(0, len(turns)-warTurns):]
+		if fields[c.field] = turns; atWar(turns) {
+			return war(r.Key, c.field, turns)
+		}
+	}
+	return nil
+}
+
+// behind reports whether a client has sent a write before its watch has told it of what the test had changed. It is not for ever: after as long as a war may take, the change is no reason any more.
+func (s *wars) behind(x *write, at time.Duration) (is bool) {
+	for key, changed := range s.changed { // order: one is enough, and each is forgotten by itself
+		if at-changed > warSpan {
+			delete(s.changed, key)
+			s.drop(key)
+			continue
+		}
+		plural, object, _ := strings.Cut(key, " ")
+		namespace, watches := s.watched[followed{x.client, plural}]
+		if !watches || namespace != "" && !strings.HasPrefix(object, namespace+"/") {
+			continue
+		}
+		told, knows := s.of[key].told[x.client]
+		is = is || !knows || x.request != nil && told.Step > x.request.Step
+	}
+	return is
 }
 
 // turn is a write of a field.
