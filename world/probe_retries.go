@@ -247,6 +247,7 @@ func (b *wellBehaved) probe() {
 	}
 	b.conclude(slices.DeleteFunc(slices.Clone(goingOn), func(name string) bool { return name == wellbehaved.NameHasty })...)
 	b.probing = true
+	b.findTriers()
 	if targets := alone(b, slices.Concat(b.writes, probedBy(undos))); len(targets) > 0 {
 		first := slices.DeleteFunc(slices.Clone(undos), func(u undoing) bool { return !slices.Contains(targets, u.probed) })
 		for range wellbehaved.ProbeRounds {
@@ -275,6 +276,7 @@ func (b *wellBehaved) probe() {
 	b.deletions(made)
 	b.ends()
 	b.deleteRevived()
+	b.effects()
 	b.replacements()
 }
 
