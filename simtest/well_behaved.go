@@ -32,6 +32,7 @@ const (
 	NoFinalFailure        = "NoFinalFailure"
 	NoHastyWrite          = "NoHastyWrite"
 	NoLostEffect          = "NoLostEffect"
+	NoMistakenAbsence     = "NoMistakenAbsence"
 )
 
 // wellBehaved are the ready-made properties, with what they say.
@@ -60,6 +61,7 @@ var wellBehaved = []Property{
 	{Name: NoFinalFailure, Statement: "no status says for good that a request has failed for a reason that passes"},
 	{Name: NoHastyWrite, Statement: "a controller that begins writes nothing because one of its informers has not listed yet"},
 	{Name: NoLostEffect, Statement: "what a controller does about an object when nothing fails, it does, too, when its writes fail for a while"},
+	{Name: NoMistakenAbsence, Statement: "a controller does not take a read that fails for the answer that there is nothing"},
 }
 
 // Exception is what a property of WellBehaved does not judge: what a client does, what is done to an object, or, with both, the one to the other.
@@ -130,6 +132,8 @@ type Exception struct {
 //	NoLostEffect           what a controller makes or changes when an object of the test is made or changed, or deletes when that goes, is lacking for good if its
 //	                       writes of it fail for 10 s, or stays if the object goes while the controller cannot write it: it has noted as done, in a status or by a
 //	                       finalizer, what was not done yet
+//	NoMistakenAbsence      a controller creates, deletes or changes something when a get of its fails with a 500, which it does not otherwise: it takes any error for
+//	                       "not found"
 //
 // When the body has returned, the run goes on for them: the faults stop, 20 minutes of virtual time pass, as long as any of client-go's
 // backoffs lasts, and for 10 more the controllers are watched. The body's own checks and properties no longer are asked then. So the runs of a seed
@@ -159,7 +163,7 @@ type Exception struct {
 // For QuietAfterRestart, all processes are restarted before that, when the 10 minutes are over, and 90 s pass; if somebody writes something then, they are restarted once more, since
 // one that writes at each start has forgotten nothing. For NoHastyWrite, they are restarted twice more, while one resource is listed 20 s late for one client;
 // which ones follows from the seed. For NoLostEffect, an object that the test has made is deleted, made anew and changed as the test has changed it, twice, and then once more while what the controllers
-// have done about that each time fails for 10 s. Where processes never crash (Options.CrashProbability), or none runs at the end, none is
+// have done about that each time fails for 10 s. For NoMistakenAbsence, the informers list anew twice while the gets of one resource fail, other ones each seed. Where processes never crash (Options.CrashProbability), or none runs at the end, none is
 // restarted, and a passing Run says so.
 //
 // NoHotReconcile, NoEndlessError and NoForgottenFailure see the reconciles that a test tells of, by [Logger] or [Env.Reconciling], and NoEndlessError the errors that are logged with klog or

@@ -62,7 +62,9 @@ type wellBehaved struct {
 	trials   wellbehaved.Trials
 	trial    wellbehaved.Trial // under way
 	triers   []trier
-	acts     int // how often controllers have changed something
+	reads    []listing // what controllers get
+	blinded  listing   // of that, what fails now
+	acts     int       // how often controllers have changed something
 	probing  bool
 	anew     bool // controllers' informers have listed anew since writes were made to fail
 
@@ -107,6 +109,7 @@ func (b *wellBehaved) properties() []property.Property {
 		Probing:    func() bool { return b.probing },
 		ListsAnew:  func() bool { return b.anew },
 		Late:       func() (client, resource string) { return b.late.client, b.late.resource },
+		Blinded:    func() (client, resource string) { return b.blinded.client, b.blinded.resource },
 		Restarted:  func() int { return b.restarted },
 		Tries:      func(t wellbehaved.Trials) { b.trials = t },
 		Trial:      func() wellbehaved.Trial { return b.trial },
@@ -178,6 +181,7 @@ func (b *wellBehaved) Record(r *sim.Record) {
 	case fakeapiserver.KindRequest:
 		b.noteWrite(r)
 		b.noteListing(r)
+		b.noteRead(r)
 		if q := b.sending; q != nil {
 			sent := &wellbehaved.Request{
 				Step: r.Step, At: r.At, Method: q.rest.Method, Path: q.rest.URL.RequestURI(), Body: bodyOf(q), ContentType: q.rest.Header.Get("Content-Type"), Manager: managerOf(q),
@@ -260,7 +264,7 @@ func (b *wellBehaved) watch() {
 func (b *wellBehaved) rest() time.Duration { return restTime + b.w.config.later }
 
 // goingOn are the properties for which controllers are probed, when all others have judged.
-var goingOn = []string{wellbehaved.NameBackoff, wellbehaved.NameAbandoned, wellbehaved.NameDeletion, wellbehaved.NameRevival, wellbehaved.NameReplacement, wellbehaved.NameHasty, wellbehaved.NameEffect}
+var goingOn = []string{wellbehaved.NameBackoff, wellbehaved.NameAbandoned, wellbehaved.NameDeletion, wellbehaved.NameRevival, wellbehaved.NameReplacement, wellbehaved.NameHasty, wellbehaved.NameEffect, wellbehaved.NameAbsence}
 
 // goingOn are those, NoStaleCreate if it has to see something deleted, and so NoFinalizerLeft and NoLeftover.
 func (b *wellBehaved) goingOn() []string {
