@@ -23,6 +23,7 @@ type inOrderKeeper struct {
 	lateFinalizer bool // when the Secret is there
 	earlyRelease  bool // before the Secret is removed
 	dated         bool // each Secret's name has the time
+	leaves        bool // an empty Secret in place of the one that goes
 }
 
 const (
@@ -62,7 +63,11 @@ func (k inOrderKeeper) reconcile(ctx context.Context, client kubernetes.Interfac
 			return nil
 		}
 		remove := func() error {
-			return secrets.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: "of=" + m.Name})
+			if err := secrets.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: "of=" + m.Name}); err != nil || !k.leaves {
+				return err
+			}
+			_, err := secrets.Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: m.Name, Labels: map[string]string{"of": m.Name}}}, metav1.CreateOptions{})
+			return err
 		}
 		release := func() error {
 			m.Finalizers = slices.DeleteFunc(m.Finalizers, func(f string) bool { return f == kept })
@@ -142,6 +147,7 @@ func TestNoLostEffect(t *testing.T) {
 		o := simtest.Options{Seeds: seeds(8), Properties: ready, Mix: "none", CrashProbability: 1e-9}
 		simtest.Run(t, o, inOrderKeeper{}.test)
 		simtest.Run(t, o, inOrderKeeper{dated: true}.test)
+		simtest.Run(t, o, inOrderKeeper{leaves: true}.test)
 		for name, c := range map[string]struct {
 			inOrderKeeper
 			says []string

@@ -125,7 +125,7 @@ func (s *effects) turn() {
 		if !x.Failing {
 			s.seen[x.Trigger] = append(s.seen[x.Trigger], x.did)
 		}
-		if x.Key == t.Key && t.Trigger != TriggerMade {
+		if x.Key == t.Key && t.Trigger != TriggerMade && !t.Hasty {
 			born = x.born
 		}
 	}
@@ -256,17 +256,17 @@ func (s *effects) Misses(w property.World, final bool) bool {
 // missing returns what an effect should have been on, if it has not been there since the trial began; "" if it has.
 func (s *effects) missing(w property.World, e *Effect) string {
 	t := s.now
+	for _, f := range t.did { // order: whether there is one
+		if f.pattern == e.pattern && f.field == e.field && f.value == e.value {
+			return ""
+		}
+	}
 	if t.Trigger == TriggerGone {
 		for _, o := range inOrder(w) {
 			if t.born[o.key] && o.obj.GetDeletionTimestamp() == nil && s.patternOf(&sim.Record{Key: o.key, Obj: o.obj}) == e.pattern {
 				return o.key
 			}
 		}
-		return ""
-	}
-	if slices.ContainsFunc(slices.Collect(maps.Values(t.did)), func(f *Effect) bool { // order: whether there is one
-		return f.pattern == e.pattern && f.field == e.field && f.value == e.value
-	}) {
 		return ""
 	}
 	for _, o := range inOrder(w) {
