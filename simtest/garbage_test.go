@@ -1,6 +1,7 @@
 package simtest_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,9 +9,12 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/informersim/informersim/simtest"
 )
@@ -142,4 +146,55 @@ func TestGarbageOfADefinitionThatGoes(t *testing.T) {
 			return nil
 		})
 	})
+}
+
+// What names an owner in another namespace is garbage at once: a controller that makes it again each time does not come to rest, however often the garbage collector writes in between.
+func TestGarbageIsMadeAgainAndAgain(t *testing.T) {
+	body := func(namespace string) func(*simtest.Env) {
+		return func(env *simtest.Env) {
+			env.Go("makes", func(ctx context.Context) error {
+				queue, shutDown, err := newMapQueueIn(ctx, env.RESTConfig("makes"), "default", false)
+				if err != nil {
+					return err
+				}
+				defer shutDown()
+				factory := informers.NewSharedInformerFactory(queue.client, 0)
+				secrets := factory.Core().V1().Secrets().Informer()
+				again := func(obj any) {
+					if gone, is := obj.(cache.DeletedFinalStateUnknown); is {
+						obj = gone.Obj
+					}
+					queue.Add("default/" + obj.(*corev1.Secret).Name)
+				}
+				if _, err := secrets.AddEventHandler(cache.ResourceEventHandlerFuncs{DeleteFunc: again}); err != nil {
+					return err
+				}
+				factory.Start(ctx.Done())
+				defer factory.Shutdown()
+				cache.WaitForCacheSync(ctx.Done(), queue.maps.HasSynced, secrets.HasSynced)
+				work(queue, func(key string) error {
+					obj, exists, err := queue.maps.GetIndexer().GetByKey(key)
+					if err != nil || !exists {
+						return err
+					}
+					m := obj.(*corev1.ConfigMap)
+					s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: m.Name, OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(m, corev1.SchemeGroupVersion.WithKind("ConfigMap"))}}}
+					if _, err := queue.client.CoreV1().Secrets(namespace).Create(ctx, s, metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
+						return err
+					}
+					return nil
+				})
+				return nil
+			})
+			env.Create(configMap("a", "0"))
+			env.Advance(time.Second)
+		}
+	}
+	o := simtest.Options{Seeds: 3, Mix: "none", GarbageCollection: true, Properties: just(simtest.QuietAfterConvergence)}
+	simtest.Run(t, o, body("default"))
+	found := simtest.Find(t, o, body("other"))
+	if found == nil || found.Property != simtest.QuietAfterConvergence {
+		t.Fatalf("found %v", found)
+	}
+	wantIn(t, found.Text, "makes creates the object of secrets other/a for the 3rd time", "The garbage collector takes it away each time", "the garbage collector has deleted secrets other/a, which names no owner that is there")
 }

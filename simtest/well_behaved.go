@@ -31,6 +31,8 @@ const (
 	NoLostReplacement     = "NoLostReplacement"
 	NoFinalFailure        = "NoFinalFailure"
 	NoHastyWrite          = "NoHastyWrite"
+	NoLostEffect          = "NoLostEffect"
+	NoMistakenAbsence     = "NoMistakenAbsence"
 )
 
 // wellBehaved are the ready-made properties, with what they say.
@@ -58,6 +60,8 @@ var wellBehaved = []Property{
 	{Name: NoLostReplacement, Statement: "what a controller does for an object that is made anew, it does, too, when its watch has missed that"},
 	{Name: NoFinalFailure, Statement: "no status says for good that a request has failed for a reason that passes"},
 	{Name: NoHastyWrite, Statement: "a controller that begins writes nothing because one of its informers has not listed yet"},
+	{Name: NoLostEffect, Statement: "what a controller does about an object when nothing fails, it does, too, when its writes fail for a while"},
+	{Name: NoMistakenAbsence, Statement: "a controller does not take a read that fails for the answer that there is nothing"},
 }
 
 // Exception is what a property of WellBehaved does not judge: what a client does, what is done to an object, or, with both, the one to the other.
@@ -126,6 +130,11 @@ type Exception struct {
 //	                       its writer was restarted: a failure that passes was taken for one that lasts
 //	NoHastyWrite           a controller that is restarted writes something because one of its lists comes late, which it does not write otherwise: it has not
 //	                       waited for its informers (cache.WaitForCacheSync)
+//	NoLostEffect           what a controller makes or changes when an object of the test is made or changed, or deletes when that goes, is lacking for good if its
+//	                       writes of it fail for 10 s, or stays if the object goes while the controller cannot write it: it has noted as done, in a status or by a
+//	                       finalizer, what was not done yet
+//	NoMistakenAbsence      a controller creates, deletes or changes something when a get of its fails with a 500, which it does not otherwise: it takes any error for
+//	                       "not found"
 //
 // When the body has returned, the run goes on for them: the faults stop, 20 minutes of virtual time pass, as long as any of client-go's
 // backoffs lasts, and for 10 more the controllers are watched. The body's own checks and properties no longer are asked then. So the runs of a seed
@@ -149,12 +158,13 @@ type Exception struct {
 // after the informers have listed anew once more, if what a controller has written since they did is a number, which may be another one each time.
 //
 // A controller that waits for its time, such as half an hour after a change, may happen to write just when the run has done something to it, or not to have removed yet what it removes once in an hour. So what NoFinalizerLeft, NoForgottenFailure,
-// NoForgottenChange, NoLeftover, NoAbandonedWrite, QuietAfterRestart, NoLostDeletion, NoLostReplacement or NoHastyWrite finds counts only if it is found, too, when the run is made once more with all of this 67 minutes later.
+// NoForgottenChange, NoLeftover, NoAbandonedWrite, QuietAfterRestart, NoLostDeletion, NoLostReplacement, NoHastyWrite or NoLostEffect finds counts only if it is found, too, when the run is made once more with all of this 67 minutes later.
 // NoGrowingBackoff's rounds are an hour and a half apart then, since a backoff may end by itself some time after the last failure.
 //
 // For QuietAfterRestart, all processes are restarted before that, when the 10 minutes are over, and 90 s pass; if somebody writes something then, they are restarted once more, since
 // one that writes at each start has forgotten nothing. For NoHastyWrite, they are restarted twice more, while one resource is listed 20 s late for one client;
-// which ones follows from the seed. Where processes never crash (Options.CrashProbability), or none runs at the end, none is
+// which ones follows from the seed. For NoLostEffect, an object that the test has made is deleted, made anew and changed as the test has changed it, twice, and then once more while what the controllers
+// have done about that each time fails for 10 s. For NoMistakenAbsence, the informers list anew twice while the gets of one resource fail, other ones each seed. Where processes never crash (Options.CrashProbability), or none runs at the end, none is
 // restarted, and a passing Run says so.
 //
 // NoHotReconcile, NoEndlessError and NoForgottenFailure see the reconciles that a test tells of, by [Logger] or [Env.Reconciling], and NoEndlessError the errors that are logged with klog or

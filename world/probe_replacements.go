@@ -18,8 +18,9 @@ import (
 // belonging is an object that is none of a controller's: the test has made it.
 type belonging struct {
 	probed
-	uid types.UID
-	obj any // as it was made
+	uid     types.UID
+	obj     any // as it was made
+	changed any // as the test has changed it last
 }
 
 // noteTheirs notes what the test has made.
@@ -30,7 +31,7 @@ func (b *wellBehaved) noteTheirs(r *sim.Record) {
 		return
 	}
 	plural, object, _ := strings.Cut(r.Key, " ")
-	b.theirs = append(b.theirs, belonging{b.probedOf(cl.Actor(), plural, object), m.GetUID(), r.Obj})
+	b.theirs = append(b.theirs, belonging{probed: b.probedOf(cl.Actor(), plural, object), uid: m.GetUID(), obj: r.Obj})
 }
 
 // replaceable returns the last object of each resource that the test has made and nothing holds, some in all. Of what belongs to no namespace those of custom resources are: a cluster does not

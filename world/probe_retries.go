@@ -241,12 +241,14 @@ func (b *wellBehaved) probe() {
 		return
 	}
 	b.lateStarts()
+	b.blindness()
 	undos := b.undoable(false)
 	if len(b.writes)+len(undos)+len(b.made)+len(b.holds)+len(b.discards) == 0 {
 		return
 	}
-	b.conclude(slices.DeleteFunc(slices.Clone(goingOn), func(name string) bool { return name == wellbehaved.NameHasty })...)
+	b.conclude(slices.DeleteFunc(slices.Clone(goingOn), func(name string) bool { return name == wellbehaved.NameHasty || name == wellbehaved.NameAbsence })...)
 	b.probing = true
+	b.findTriers()
 	if targets := alone(b, slices.Concat(b.writes, probedBy(undos))); len(targets) > 0 {
 		first := slices.DeleteFunc(slices.Clone(undos), func(u undoing) bool { return !slices.Contains(targets, u.probed) })
 		for range wellbehaved.ProbeRounds {
@@ -275,6 +277,7 @@ func (b *wellBehaved) probe() {
 	b.deletions(made)
 	b.ends()
 	b.deleteRevived()
+	b.effects()
 	b.replacements()
 }
 

@@ -59,7 +59,12 @@ type wellBehaved struct {
 	waiting  []string    // which properties wait for that
 	listings []listing   // what controllers list
 	late     listing     // that one of them is told of late
-	acts     int         // how often controllers have changed something
+	trials   wellbehaved.Trials
+	trial    wellbehaved.Trial // under way
+	triers   []trier
+	reads    []listing // what controllers get
+	blinded  listing   // of that, what fails now
+	acts     int       // how often controllers have changed something
 	probing  bool
 	anew     bool // controllers' informers have listed anew since writes were made to fail
 
@@ -92,6 +97,9 @@ func (b *wellBehaved) properties() []property.Property {
 	}
 	o := wellbehaved.Options{
 		Role: b.role, Runs: b.runs, Restarts: KindProcess, Collected: b.w.o.runs(names.GarbageCollector), Except: map[string][]wellbehaved.Exception{},
+		Collects: func(client sim.ActorID) bool {
+			return client != 0 && b.w.o.runs(names.GarbageCollector) && b.nameOf(client) == collectorClient
+		},
 		Sent:       func(client sim.ActorID, n int64) *wellbehaved.Request { return b.sent[sentBy{client, n}] },
 		Observed:   func() (time.Duration, bool) { return b.watched, b.watching },
 		Calm:       func() (time.Duration, bool) { return b.calm, b.after },
@@ -101,7 +109,10 @@ func (b *wellBehaved) properties() []property.Property {
 		Probing:    func() bool { return b.probing },
 		ListsAnew:  func() bool { return b.anew },
 		Late:       func() (client, resource string) { return b.late.client, b.late.resource },
+		Blinded:    func() (client, resource string) { return b.blinded.client, b.blinded.resource },
 		Restarted:  func() int { return b.restarted },
+		Tries:      func(t wellbehaved.Trials) { b.trials = t },
+		Trial:      func() wellbehaved.Trial { return b.trial },
 		Suspects:   func(ask func(property.World) []types.UID) { b.suspects = ask },
 		Keeps:      func(of string, left func(property.World) []string) { b.keepers = append(b.keepers, keeper{of, left}) },
 		Doubts:     func() { b.doubted = true },
@@ -109,14 +120,14 @@ func (b *wellBehaved) properties() []property.Property {
 		Confirmed:  func() bool { return b.confirmed },
 		Reconciles: wellbehaved.Reconciles{Begin: kindReconcile, End: kindReconciled, Sends: kindSends},
 	}
-	var names []string
+	var ready []string
 	for _, p := range b.w.o.ready {
-		names = append(names, p.Name)
+		ready = append(ready, p.Name)
 		for _, e := range p.Except {
 			o.Except[p.Name] = append(o.Except[p.Name], wellbehaved.Exception{Client: e.Client, Object: e.Object})
 		}
 	}
-	return wellbehaved.All(o, names)
+	return wellbehaved.All(o, ready)
 }
 
 // processOf returns the process that a client is named after, nil if there is none.
@@ -170,6 +181,7 @@ func (b *wellBehaved) Record(r *sim.Record) {
 	case fakeapiserver.KindRequest:
 		b.noteWrite(r)
 		b.noteListing(r)
+		b.noteRead(r)
 		if q := b.sending; q != nil {
 			sent := &wellbehaved.Request{
 				Step: r.Step, At: r.At, Method: q.rest.Method, Path: q.rest.URL.RequestURI(), Body: bodyOf(q), ContentType: q.rest.Header.Get("Content-Type"), Manager: managerOf(q),
@@ -183,6 +195,7 @@ func (b *wellBehaved) Record(r *sim.Record) {
 		b.noteRewrite(r)
 		b.noteMade(r)
 		b.noteTheirs(r)
+		b.noteTheirChange(r)
 		b.noteFinalizers(r)
 		b.noteDiscard(r)
 	case fakeapiserver.KindResponse:
@@ -251,7 +264,7 @@ func (b *wellBehaved) watch() {
 func (b *wellBehaved) rest() time.Duration { return restTime + b.w.config.later }
 
 // goingOn are the properties for which controllers are probed, when all others have judged.
-var goingOn = []string{wellbehaved.NameBackoff, wellbehaved.NameAbandoned, wellbehaved.NameDeletion, wellbehaved.NameRevival, wellbehaved.NameReplacement, wellbehaved.NameHasty}
+var goingOn = []string{wellbehaved.NameBackoff, wellbehaved.NameAbandoned, wellbehaved.NameDeletion, wellbehaved.NameRevival, wellbehaved.NameReplacement, wellbehaved.NameHasty, wellbehaved.NameEffect, wellbehaved.NameAbsence}
 
 // goingOn are those, NoStaleCreate if it has to see something deleted, and so NoFinalizerLeft and NoLeftover.
 func (b *wellBehaved) goingOn() []string {

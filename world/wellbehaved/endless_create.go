@@ -1,6 +1,7 @@
 package wellbehaved
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -36,6 +37,7 @@ type recreated struct {
 	creating
 	made    reports.Evidence
 	refused []reports.Evidence
+	differs bool // from what was sent first
 }
 
 func newRecreates(o *Options) recreates {
@@ -53,10 +55,10 @@ func (c *recreates) record(w property.World, r *sim.Record) {
 			}
 		}
 	case fakeapiserver.KindCommit:
-		if r.Detail == "MODIFIED" {
+		if r.Detail == "MODIFIED" && !deleted(r.Obj) {
 			return
 		}
-		delete(c.made, r.Key)
+		delete(c.made, r.Key) // who makes another one has to wait for the end of one that is being deleted
 		x := c.o.writeOf(w)
 		if n, is := c.sent[sentBy{x.client, x.number}]; is && r.Detail == "ADDED" && n.key == r.Key {
 			c.made[n.key] = &recreated{creating: n, made: reports.Because(r, "%s makes %s (RV %d)", x.name, r.Key, r.RV)}
@@ -68,9 +70,10 @@ func (c *recreates) record(w property.World, r *sim.Record) {
 			return
 		}
 		x := c.made[n.key]
-		if x == nil || x.creating != n {
+		if x == nil || x.client != n.client || x.path != n.path || x.body != n.body && !sameOwners(x.body, n.body) {
 			return
 		}
+		x.differs = x.differs || x.body != n.body
 		if len(x.refused) == 0 && !slices.Contains(c.order, n.key) {
 			c.order = append(c.order, n.key)
 		}
@@ -84,6 +87,25 @@ func (c *recreates) record(w property.World, r *sim.Record) {
 			}
 		}
 	}
+}
+
+// sameOwners reports whether two creates are for the same owners, of which there are some. What else they say may have changed meanwhile. Of another owner, who waits for what the garbage collector has to do
+// first fails as often.
+func sameOwners(a, b string) bool {
+	owners := func(body string) (all []string) {
+		var object struct {
+			Metadata struct{ OwnerReferences []struct{ UID string } }
+		}
+		if json.Unmarshal([]byte(body), &object) != nil {
+			return nil
+		}
+		for _, o := range object.Metadata.OwnerReferences {
+			all = append(all, o.UID)
+		}
+		return all
+	}
+	x := owners(a)
+	return len(x) > 0 && slices.Equal(x, owners(b))
 }
 
 // keyOf returns the key of what a create of a resource makes, "" if the server draws its name or it is a subresource.
@@ -123,9 +145,13 @@ func (c *recreates) end(w property.World, since time.Duration) *reports.Violatio
 		if x == nil || !endless(c.o, x.refused) || !doubles(x.refused) || c.o.excepted(NameEndless, clientName(w, x.client), key) {
 			continue
 		}
+		how := "with the same request"
+		if x.differs {
+			how = "for the same owner"
+		}
 		return &reports.Violation{Key: key, Because: append([]reports.Evidence{x.made}, few(x.refused)...), Message: fmt.Sprintf(
-			"%s creates %s again and again, although it has made it with the same request: %d times since the faults stopped at %v it was told that it exists, and it waits twice as long each time, as for what has failed. It does not see what it has made: its cache may have a selector, a namespace or a key that does not fit it",
-			clientName(w, x.client), key, len(x.refused), span(since))}
+			"%s creates %s again and again, although it has made it %s: %d times since the faults stopped at %v it was told that it exists, and it waits twice as long each time, as for what has failed. It does not see what it has made: its cache may have a selector, a namespace or a key that does not fit it",
+			clientName(w, x.client), key, how, len(x.refused), span(since))}
 	}
 	return nil
 }

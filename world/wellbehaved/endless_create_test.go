@@ -45,3 +45,16 @@ func TestKeyOf(t *testing.T) {
 		}
 	}
 }
+
+// A create that is for the same owners is for the same object, whatever it says now; of one without owners nothing is known.
+func TestSameOwners(t *testing.T) {
+	a, b := `{"metadata":{"ownerReferences":[{"uid":"1"}]},"data":{"x":"1"}}`, `{"metadata":{"ownerReferences":[{"uid":"1"}]},"data":{"x":"2"}}`
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{{a, b, true}, {a, `{"metadata":{"ownerReferences":[{"uid":"2"}]}}`, false}, {`{}`, `{"data":{}}`, false}, {a, `{}`, false}, {`k8s`, `k8s`, false}} {
+		if got := sameOwners(c.a, c.b); got != c.want {
+			t.Errorf("%s, %s: %t", c.a, c.b, got)
+		}
+	}
+}

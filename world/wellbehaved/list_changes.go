@@ -63,6 +63,25 @@ func differingLists(field string, old, obj any, all *[]listChange) {
 	}
 }
 
+// ofOrder explains a write that changes nothing but the order of lists.
+const ofOrder = "It writes the same elements in another order, as a range over a map gives them, another one each time: sort them"
+
+// reorders reports whether a write changes nothing but the order of lists, and times.
+func reorders(r *sim.Record) bool {
+	if r.Detail != "MODIFIED" || deleted(r.Obj) != deleted(r.Old) || len(listChanges(r.Old, r.Obj)) > 0 {
+		return false
+	}
+	some := false
+	for _, c := range changes(r.Old, r.Obj) {
+		if strings.Contains(c.field, "[") {
+			some = true
+		} else if !isTime(c.value) {
+			return false
+		}
+	}
+	return some
+}
+
 // without returns the elements of a list that another one does not have.
 func without(list, other []any) (rest []string) {
 	times := map[string]int{}

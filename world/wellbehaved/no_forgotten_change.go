@@ -187,9 +187,13 @@ func (s *overlooked) judge(w property.World, r *sim.Record, x *write) *reports.V
 func (s *overlooked) violation(r *sim.Record, x *write, what string, told reports.Evidence) *reports.Violation {
 	observed, _ := s.o.Observed()
 	calm, _ := s.o.Calm()
+	why := "It has overlooked a change, or given up after a failure; if it copies what is outside of the cluster, and looks at that seldom, except it"
+	if reorders(r) {
+		why = ofOrder
+	}
 	v := &reports.Violation{Key: strings.Clone(r.Key), Message: fmt.Sprintf(
-		"%s %s only when its informers have listed anew, since the run has ended their watches: it had been told of everything, and nobody had changed anything for %v. It has overlooked a change, or given up after a failure; if it copies what is outside of the cluster, and looks at that seldom, except it",
-		x.name, what, span(observed-max(calm, s.last)))}
+		"%s %s only when its informers have listed anew, since the run has ended their watches: it had been told of everything, and nobody had changed anything for %v. %s",
+		x.name, what, span(observed-max(calm, s.last)), why)}
 	tried, is := s.lastOf(x.client, x.number)
 	v.Because = s.because(r, x, tried.sent)
 	if is {

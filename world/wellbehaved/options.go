@@ -38,8 +38,13 @@ type Options struct {
 	ListsAnew func() bool
 	// Late says which resource a client is told of late, since the run has restarted it for that; "" and "" if there is none.
 	Late func() (client, resource string)
+	// Blinded says of which resource a client's gets fail, since the run has them fail; "" and "" if there is none.
+	Blinded func() (client, resource string)
 	// Restarted says how often all controllers were restarted since nothing changes from outside any more: before writes are made to fail.
 	Restarted func() int
+	// Tries passes on what the run asks NoLostEffect; Trial is what it does to an object now.
+	Tries func(Trials)
+	Trial func() Trial
 	// Doubts says that NoForgottenChange has to see what happens when informers list anew once more; Confirmed says whether they have.
 	Doubts    func()
 	Confirmed func() bool
@@ -53,6 +58,8 @@ type Options struct {
 	Restarts sim.Kind
 	// Collected reports whether a garbage collector runs.
 	Collected bool
+	// Collects reports whether a client is the garbage collector's.
+	Collects func(client sim.ActorID) bool
 	// Except has, by property, what it does not judge.
 	Except map[string][]Exception
 }
@@ -89,16 +96,16 @@ type Exception struct {
 }
 
 // Names of the properties, in the order of [All].
-var Names = []string{nameHot, nameWar, NameStale, nameQuiet, nameFinalizer, nameOrphan, NameBackoff, nameLost, NameEndless, nameForgotten, NameOverlooked, nameLeftover, nameBlind, nameDeposed, NameAbandoned, nameIgnored, NameRestart, NameRevival, nameGeneration, NameDeletion, NameReplacement, NameFinal, NameHasty}
+var Names = []string{nameHot, nameWar, NameStale, nameQuiet, nameFinalizer, nameOrphan, NameBackoff, nameLost, NameEndless, nameForgotten, NameOverlooked, nameLeftover, nameBlind, nameDeposed, NameAbandoned, nameIgnored, NameRestart, NameRevival, nameGeneration, NameDeletion, NameReplacement, NameFinal, NameHasty, NameEffect, NameAbsence}
 
 // Answering are the names of those that say that a controller does something since the run has done something, because the one comes after the other, or that it does nothing more. A controller that has waited for its time may
 // happen to do the one, and one that still waits for it, the other: what they find counts if it is found as well when the run does that at another time, with more of it in between.
-var Answering = []string{nameFinalizer, NameBackoff, nameForgotten, NameOverlooked, nameLeftover, NameAbandoned, NameRestart, NameDeletion, NameReplacement, NameHasty}
+var Answering = []string{nameFinalizer, NameBackoff, nameForgotten, NameOverlooked, nameLeftover, NameAbandoned, NameRestart, NameDeletion, NameReplacement, NameHasty, NameEffect}
 
 // All returns the properties with these names.
 func All(o Options, names []string) (all []property.Property) {
 	for _, p := range []property.Property{
-		noHotReconcile(&o), noWriteWar(&o), noStaleCreate(&o), quietAfterConvergence(&o), noFinalizerLeft(&o), noOrphan(&o), noGrowingBackoff(&o), noLostUpdate(&o), noEndlessError(&o), noForgottenFailure(&o), noForgottenChange(&o), noLeftover(&o), noBlindDelete(&o), noWriteAfterLease(&o), noAbandonedWrite(&o), noIgnoredWrite(&o), quietAfterRestart(&o), noRevival(&o), noStaleGeneration(&o), noLostDeletion(&o), noLostReplacement(&o), noFinalFailure(&o), noHastyWrite(&o),
+		noHotReconcile(&o), noWriteWar(&o), noStaleCreate(&o), quietAfterConvergence(&o), noFinalizerLeft(&o), noOrphan(&o), noGrowingBackoff(&o), noLostUpdate(&o), noEndlessError(&o), noForgottenFailure(&o), noForgottenChange(&o), noLeftover(&o), noBlindDelete(&o), noWriteAfterLease(&o), noAbandonedWrite(&o), noIgnoredWrite(&o), quietAfterRestart(&o), noRevival(&o), noStaleGeneration(&o), noLostDeletion(&o), noLostReplacement(&o), noFinalFailure(&o), noHastyWrite(&o), noLostEffect(&o), noMistakenAbsence(&o),
 	} {
 		if slices.Contains(names, p.Name) {
 			all = append(all, p)

@@ -112,9 +112,13 @@ func (s *restarted) judge(r *sim.Record, x *write) *reports.Violation {
 			return nil // it had asked to be called about now
 		}
 	}
+	why := "A filter of events, something that it remembers, or a goroutine that waits for ever had kept it from that"
+	if reorders(r) {
+		why = ofOrder
+	}
 	v := &reports.Violation{Key: strings.Clone(r.Key), Message: fmt.Sprintf(
-		"%s %s only once it is restarted: nobody had changed anything for %v, and a further restart has it write nothing. A filter of events, something that it remembers, or a goroutine that waits for ever had kept it from that",
-		x.name, what, span(s.at-max(calm, s.last)))}
+		"%s %s only once it is restarted: nobody had changed anything for %v, and a further restart has it write nothing. %s",
+		x.name, what, span(s.at-max(calm, s.last)), why)}
 	v.Because = append(s.because(r, x, 0), started, x.sends(),
 		reports.Because(r, "%s is %s (RV %d)", r.Key, r.Detail, r.RV))
 	return v

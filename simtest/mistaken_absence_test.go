@@ -1,0 +1,76 @@
+package simtest_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informersim/informersim/simtest"
+)
+
+// strayRemover is a controller that deletes ConfigMaps whose Secret, of the same name, is not there. It asks the API for that.
+type strayRemover struct {
+	guesses bool // takes any error for its absence
+	says    bool // notes in an annotation that it could not read
+}
+
+func (k strayRemover) run(ctx context.Context, config *rest.Config) error {
+	queue, shutDown, err := newMapQueue(ctx, config, true)
+	if err != nil {
+		return err
+	}
+	defer shutDown()
+	queue.factory.WaitForCacheSync(ctx.Done())
+	work(queue, func(key string) error {
+		obj, exists, err := queue.maps.GetIndexer().GetByKey(key)
+		if err != nil || !exists {
+			return err
+		}
+		ns, name, _ := cache.SplitMetaNamespaceKey(key)
+		maps := queue.client.CoreV1().ConfigMaps(ns)
+		_, err = queue.client.CoreV1().Secrets(ns).Get(ctx, name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) || err != nil && k.guesses {
+			if err := maps.Delete(ctx, name, metav1.DeleteOptions{}); !apierrors.IsNotFound(err) {
+				return err
+			}
+			return nil
+		}
+		if err != nil && k.says {
+			m := obj.(*corev1.ConfigMap).DeepCopy()
+			m.Annotations = map[string]string{"unreadable": "yes"}
+			if _, err := maps.Update(ctx, m, metav1.UpdateOptions{}); err != nil {
+				return err
+			}
+		}
+		return err
+	})
+	return nil
+}
+
+func (k strayRemover) test(env *simtest.Env) {
+	env.Go("remover", func(ctx context.Context) error { return k.run(ctx, env.RESTConfig("remover")) })
+	env.Create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}}, configMap("a", ""), configMap("b", ""))
+	env.Advance(time.Minute)
+}
+
+// Whoever takes an error for "not found" deletes what is wanted, and makes what is there, as soon as a read fails. A run has gets fail while a controller looks at everything.
+func TestNoMistakenAbsence(t *testing.T) {
+	for _, ready := range [][]simtest.Property{just(simtest.NoMistakenAbsence), simtest.WellBehaved()} {
+		o := simtest.Options{Seeds: seeds(8), Properties: ready, Mix: "none", CrashProbability: 1e-9}
+		simtest.Run(t, o, strayRemover{}.test)
+		found := simtest.Find(t, o, strayRemover{guesses: true}.test)
+		if found == nil || found.Property != simtest.NoMistakenAbsence {
+			t.Fatalf("found %v", found)
+		}
+		wantIn(t, found.Text, "remover deletes configmaps default/a when its get of secrets fails", "/secrets/a, which fails: 500", "apierrors.IsNotFound")
+		t.Logf("seed %d: %s", found.Seed, found.Message)
+	}
+	// That it could not read may be said.
+	simtest.Run(t, simtest.Options{Seeds: seeds(8), Properties: just(simtest.NoMistakenAbsence)}, strayRemover{says: true}.test)
+}

@@ -1,0 +1,307 @@
+package wellbehaved
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/scenarios/property"
+	"github.com/informersim/informersim/sim"
+)
+
+// NameEffect is the name of the property for which what the test has made is deleted, made anew and changed while what controllers do about that fails.
+const NameEffect = "NoLostEffect"
+
+// Hasty is how long an object is there that somebody deletes just after he has made it, while controllers' writes of it fail.
+const Hasty = Outage / 2
+
+// What the run does to an object.
+const (
+	TriggerGone    = "gone"
+	TriggerMade    = "made"
+	TriggerChanged = "changed"
+)
+
+// Trial is what the run does to an object of the test's.
+type Trial struct {
+	N       int    // the how manieth it is in the run; 0 for none
+	Key     string // the object, as in records
+	Trigger string
+	Failing bool // what controllers do about it fails for Outage
+	Hasty   bool // it goes just after it was made, while controllers' writes of it fail
+}
+
+// Trials is what the run asks the property.
+type Trials interface {
+	// Effects returns what controllers have done each time that nothing failed.
+	Effects(trigger string) []Effect
+	// Misses reports whether some of that is lacking now. If Final, it is lacking for good.
+	Misses(w property.World, final bool) bool
+}
+
+// Effect is an object that a controller makes, changes or deletes, and how the others are called that stand for it.
+type Effect struct {
+	Client  string
+	Key     string
+	pattern string // its key, with "*" for what is drawn or the uid of the object that it is for
+	field   string // that is changed; "" for none
+	value   string
+	done    reports.Evidence
+}
+
+// id is the same each time.
+func (e *Effect) id() string {
+	return strings.Join([]string{e.Client, e.pattern, e.field, e.value}, "\x00")
+}
+
+// noLostEffect checks that what a controller does about an object when nothing fails it does, too, when its writes fail for a while. What that is is shown twice. It need not be done soon: what is lacking for good counts, when the
+// informers have listed anew and the controllers were restarted.
+func noLostEffect(o *Options) property.Property {
+	return property.Property{
+		Name:      NameEffect,
+		Statement: "what a controller does about an object when nothing fails, it does, too, when its writes fail for a while",
+		Kinds:     []sim.Kind{fakeapiserver.KindRequest, fakeapiserver.KindResponse, fakeapiserver.KindCommit},
+		New: func() property.Checker {
+			s := &effects{o: o, made: map[string]bool{}}
+			o.Tries(s)
+			return property.Checker{Record: s.record, End: func(property.World) *reports.Violation { return s.found }}
+		},
+	}
+}
+
+// effects follows what controllers do in trials.
+type effects struct {
+	o     *Options
+	made  map[string]bool // what controllers have made, by key
+	seen  map[string][]map[string]*Effect
+	key   string // the object of all trials so far
+	uid   string
+	now   *trial
+	found *reports.Violation
+}
+
+// trial is one that is under way.
+type trial struct {
+	Trial
+	did    map[string]*Effect // what controllers have done, by id; of several values of a field the last one
+	born   map[string]bool    // what they have made since its object was, by key
+	begins reports.Evidence
+	failed *reports.Evidence
+}
+
+func (s *effects) record(w property.World, r *sim.Record) *reports.Violation {
+	if s.found != nil {
+		return s.found
+	}
+	s.turn()
+	switch r.Kind {
+	case fakeapiserver.KindResponse:
+		if s.now == nil || !s.now.Failing || s.now.failed != nil || !strings.HasPrefix(r.Detail, "5") {
+			return nil
+		}
+		if q := s.o.Sent(r.Actor, r.N); q != nil && q.Method != http.MethodGet && s.o.Role(r.Actor) == Controller {
+			e := reports.Because(r, "%s sends %s %s, which fails: %s", clientName(w, r.Actor), q.Method, q.Path, r.Detail)
+			s.now.failed = &e
+		}
+	case fakeapiserver.KindCommit:
+		s.committed(r, s.o.writeOf(w))
+	}
+	return nil
+}
+
+// turn takes up the trial that the run makes now.
+func (s *effects) turn() {
+	t := s.o.Trial()
+	if s.now != nil && s.now.N == t.N {
+		return
+	}
+	born := map[string]bool{}
+	if x := s.now; x != nil {
+		if !x.Failing {
+			s.seen[x.Trigger] = append(s.seen[x.Trigger], x.did)
+		}
+		if x.Key == t.Key && t.Trigger != TriggerMade && !t.Hasty {
+			born = x.born
+		}
+	}
+	s.now = nil
+	if t.N == 0 {
+		return
+	}
+	if t.Key != s.key || s.seen == nil {
+		s.key, s.seen = t.Key, map[string][]map[string]*Effect{}
+	}
+	s.now = &trial{Trial: t, did: map[string]*Effect{}, born: born}
+}
+
+func (s *effects) committed(r *sim.Record, x write) {
+	m := meta(r.Obj)
+	if m == nil || Bookkeeping(r.Key) {
+		return
+	}
+	if r.Detail == "ADDED" {
+		if s.made[r.Key] = x.role == Controller; !s.made[r.Key] {
+			delete(s.made, r.Key)
+		}
+	}
+	t := s.now
+	if t == nil {
+		return
+	}
+	if r.Key == t.Key {
+		if x.role == Outside {
+			s.uid = string(m.GetUID())
+			t.begins = reports.Because(r, "somebody has %s %s (RV %d)", doing(r), r.Key, r.RV)
+		}
+		return
+	}
+	if x.role != Controller || x.request == nil || s.o.excepted(NameEffect, x.name, r.Key) {
+		return
+	}
+	key := strings.Clone(r.Key)
+	e := Effect{Client: x.name, Key: key, pattern: s.patternOf(r)}
+	switch {
+	case r.Detail == "ADDED":
+		t.born[key] = true
+		if t.Trigger == TriggerMade {
+			e.done = reports.Because(r, "%s makes %s (RV %d)", x.name, key, r.RV)
+			t.did[e.id()] = &e
+		}
+	case t.Trigger == TriggerGone:
+		if x.request.Method == http.MethodDelete && s.made[key] && (r.Detail == "DELETED" || deleted(r.Obj) && !deleted(r.Old)) {
+			e.done = reports.Because(r, "%s deletes %s (RV %d)", x.name, key, r.RV)
+			t.did[e.id()] = &e
+		}
+	case t.Trigger == TriggerChanged && r.Detail == "MODIFIED" && !deleted(r.Obj):
+		for _, c := range changes(r.Old, r.Obj) {
+			if moves(c.value) || strings.HasPrefix(c.field, "status.") || strings.HasPrefix(c.field, "metadata.") {
+				continue
+			}
+			f := e
+			f.field, f.value = c.field, c.value
+			f.done = reports.Because(r, "%s changes %s of %s to %s (RV %d)", x.name, c.field, key, shown(c.value), r.RV)
+			if !t.Failing { // what it comes to in the end
+				maps.DeleteFunc(t.did, func(_ string, g *Effect) bool { return g.Key == key && g.field == f.field })
+			}
+			t.did[f.id()] = &f
+		}
+	}
+}
+
+// doing says what somebody has done to an object.
+func doing(r *sim.Record) string {
+	switch {
+	case r.Detail == "ADDED":
+		return "made"
+	case r.Detail == "DELETED" || deleted(r.Obj):
+		return "deleted"
+	}
+	return "changed"
+}
+
+// patternOf returns how an object is called each time.
+func (s *effects) patternOf(r *sim.Record) string {
+	key, m := r.Key, meta(r.Obj)
+	if g := m.GetGenerateName(); g != "" && strings.HasPrefix(m.GetName(), g) {
+		key = strings.TrimSuffix(key, m.GetName()) + g + "*"
+	}
+	if s.uid != "" {
+		key = strings.ReplaceAll(key, s.uid, "*")
+	}
+	return strings.Clone(key)
+}
+
+// Effects implements Trials.
+func (s *effects) Effects(trigger string) (all []Effect) {
+	s.turn()
+	seen := s.seen[trigger]
+	if s.now != nil && !s.now.Failing && s.now.Trigger == trigger {
+		seen = append(slices.Clone(seen), s.now.did)
+	}
+	if len(seen) == 0 {
+		return nil
+	}
+	last := seen[len(seen)-1]
+	for _, id := range slices.Sorted(maps.Keys(last)) {
+		if !slices.ContainsFunc(seen, func(did map[string]*Effect) bool { return did[id] == nil }) {
+			all = append(all, *last[id])
+		}
+	}
+	return all
+}
+
+// Misses implements Trials.
+func (s *effects) Misses(w property.World, final bool) bool {
+	s.turn()
+	t := s.now
+	if t == nil || !t.Failing {
+		return false
+	}
+	for _, e := range s.Effects(t.Trigger) {
+		if key := s.missing(w, &e); key != "" {
+			if final {
+				s.found = s.violation(w, &e, key)
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// missing returns what an effect should have been on, if it has not been there since the trial began; "" if it has.
+func (s *effects) missing(w property.World, e *Effect) string {
+	t := s.now
+	for _, f := range t.did { // order: whether there is one
+		if f.pattern == e.pattern && f.field == e.field && f.value == e.value {
+			return ""
+		}
+	}
+	if t.Trigger == TriggerGone {
+		for _, o := range inOrder(w) {
+			if t.born[o.key] && o.obj.GetDeletionTimestamp() == nil && s.patternOf(&sim.Record{Key: o.key, Obj: o.obj}) == e.pattern {
+				return o.key
+			}
+		}
+		return ""
+	}
+	for _, o := range inOrder(w) {
+		if s.patternOf(&sim.Record{Key: o.key, Obj: o.obj}) != e.pattern {
+			continue
+		}
+		if e.field == "" {
+			return ""
+		}
+		is := slices.ContainsFunc(flat("", content(o.obj)), func(c change) bool { return c.field == e.field && c.value == e.value })
+		if is || e.value == "unset" {
+			return ""
+		}
+	}
+	return e.Key
+}
+
+func (s *effects) violation(w property.World, e *Effect, key string) *reports.Violation {
+	t := s.now
+	since := span(w.Kernel().Elapsed() - t.begins.At)
+	also := fmt.Sprintf("its informers have listed anew since then, and it was restarted, %v after that", since)
+	message := ""
+	switch {
+	case t.Hasty:
+		message = fmt.Sprintf("%s is left: %s, for which %s makes it, and which takes it along otherwise, was deleted %v after it was made, while %s's writes of it failed; %s. It makes it before the finalizer is there that is to remove it", key, t.Key, e.Client, time.Duration(Hasty), e.Client, also)
+	case t.Trigger == TriggerGone:
+		message = fmt.Sprintf("%s is left: %s is gone, and %s deletes it then if nothing fails. Here its deletes failed for %v; %s. It lets go of %s, by a finalizer that it removes or since it takes its end for done, before it has cleaned up, or drops the error", key, t.Key, e.Client, time.Duration(Outage), also, t.Key)
+	case t.Trigger == TriggerMade:
+		message = fmt.Sprintf("%s does not make %s when %s is made and its writes of that fail for %v. If nothing fails it does, each time; %s. What it takes for done, such as a status, an annotation or a finalizer that it looks at, it has written before it was done, or it drops the error", e.Client, key, t.Key, time.Duration(Outage), also)
+	default:
+		message = fmt.Sprintf("%s does not change %s of %s to %s when %s is changed and its writes of that fail for %v. If nothing fails it does, each time; %s. What it takes for done, such as a status that it looks at, it has written before it was done, or it drops the error", e.Client, e.field, key, shown(e.value), t.Key, time.Duration(Outage), also)
+	}
+	v := &reports.Violation{Key: key, Message: message, Because: []reports.Evidence{e.done, t.begins}}
+	if t.failed != nil {
+		v.Because = append(v.Because, *t.failed)
+	}
+	return v
+}

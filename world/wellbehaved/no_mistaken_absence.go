@@ -1,0 +1,88 @@
+package wellbehaved
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/scenarios/property"
+	"github.com/informersim/informersim/sim"
+)
+
+// NameAbsence is the name of the property for which what controllers read from the API, not from their informers, fails for a while.
+const NameAbsence = "NoMistakenAbsence"
+
+// noMistakenAbsence checks that a controller does not take a read that fails for the answer that there is nothing: it then makes what is there, or deletes what belongs to it. It judges what a controller creates, deletes
+// or changes, beside statuses and metadata, which may say that it could not read, once a get of its has failed, and does not do when it looks at everything and no get fails.
+func noMistakenAbsence(o *Options) property.Property {
+	return property.Property{
+		Name:      NameAbsence,
+		Statement: "a controller does not take a read that fails for the answer that there is nothing",
+		Kinds:     []sim.Kind{fakeapiserver.KindRequest, fakeapiserver.KindResponse, fakeapiserver.KindCommit},
+		New: func() property.Checker {
+			s := &absence{o: o, always: map[sentAs]bool{}, failed: map[sim.ActorID]reports.Evidence{}}
+			return property.Checker{Record: s.record}
+		},
+	}
+}
+
+// absence follows what controllers write while their reads fail.
+type absence struct {
+	o      *Options
+	always map[sentAs]bool                  // what they write when none fails
+	failed map[sim.ActorID]reports.Evidence // the last get of a client that has failed
+}
+
+func (s *absence) record(w property.World, r *sim.Record) *reports.Violation {
+	client, resource := s.o.Blinded()
+	if client == "" {
+		clear(s.failed)
+	}
+	switch r.Kind {
+	case fakeapiserver.KindRequest:
+		if _, observed := s.o.Observed(); observed && client == "" {
+			if q := s.o.Sent(r.Actor, r.N); q != nil && s.o.Role(r.Actor) == Controller {
+				s.always[sentAsOf(r.Actor, q)] = true
+			}
+		}
+	case fakeapiserver.KindResponse:
+		if q := s.o.Sent(r.Actor, r.N); q != nil && client != "" && clientName(w, r.Actor) == client && q.Method == "GET" && strings.HasPrefix(r.Detail, "5") {
+			s.failed[r.Actor] = reports.Because(r, "%s sends GET %s, which fails: %s", client, q.Path, r.Detail)
+		}
+	case fakeapiserver.KindCommit:
+		return s.committed(r, s.o.writeOf(w), resource)
+	}
+	return nil
+}
+
+func (s *absence) committed(r *sim.Record, x write, resource string) *reports.Violation {
+	failed, is := s.failed[x.client]
+	if !is || x.role != Controller || x.request == nil || x.request.At < failed.At || Bookkeeping(r.Key) || s.o.excepted(NameAbsence, x.name, r.Key) || s.always[sentAsOf(x.client, x.request)] {
+		return nil
+	}
+	what := ""
+	switch {
+	case r.Detail == "ADDED":
+		what = "creates " + r.Key
+	case r.Detail == "DELETED" || deleted(r.Obj) && !deleted(r.Old):
+		what = "deletes " + r.Key
+	default:
+		for _, c := range changes(r.Old, r.Obj) {
+			if !moves(c.value) && !strings.HasPrefix(c.field, "status.") && !strings.HasPrefix(c.field, "metadata.") {
+				what = fmt.Sprintf("changes %s of %s to %s", c.field, r.Key, shown(c.value))
+				break
+			}
+		}
+	}
+	if what == "" {
+		return nil
+	}
+	return &reports.Violation{
+		Key: strings.Clone(r.Key),
+		Message: fmt.Sprintf(
+			"%s %s when its get of %s fails, for a reason that passes: while it is answered, it does not. It takes the error for the answer that there is none: only apierrors.IsNotFound says so, and any other error is one to be returned",
+			x.name, what, resource),
+		Because: []reports.Evidence{failed, x.sends(), reports.Because(r, "%s is %s (RV %d)", r.Key, r.Detail, r.RV)},
+	}
+}
