@@ -1,0 +1,619 @@
+package requests
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Media types of patches.
+const (
+	mediaJSON  = "application/json"
+	mediaMerge = "application/merge-patch+json"
+	mediaPatch = "application/json-patch+json"
+	mediaApply = "application/apply-patch+yaml"
+)
+
+// one asks for something.
+func (r *round) one() {
+	k := kinds[min(r.IntN(3), 1)^1]
+	name := []string{"a", "b", "c"}[r.IntN(3)]
+	path := k.path() + "/" + name
+	h := r.live[path]
+	n := r.IntN(20)
+	switch {
+	case h == nil && n < 12:
+		r.create(k, name)
+	case n < 5:
+		r.put(k, path)
+	case n < 9:
+		r.merge(k, path)
+	case n < 11:
+		r.jsonPatch(k, path)
+	case n < 14:
+		r.apply(k, path)
+	case n < 17:
+		r.delete(k, path)
+	case n == 17:
+		r.deleteCollection(k)
+	case n == 18 && k.scale:
+		r.scale(k, path)
+	default:
+		r.list(k)
+	}
+	r.holds(path)
+}
+
+func (k kind) path() string {
+	if k.namespaced {
+		return "/apis/example.dev/v1/namespaces/n/" + k.plural
+	}
+	return "/apis/example.dev/v1/" + k.plural
+}
+
+// holds compares what is stored with the model.
+func (r *round) holds(path string) {
+	r.is("the revision of the Store", r.revision, r.cluster.Store().Revision())
+	a := r.ask("GET", path, "", nil)
+	h := r.live[path]
+	if h == nil {
+		r.is("the code of a read of what is not there", 404, a.code)
+		return
+	}
+	r.is("the code of a read", 200, a.code)
+	r.is("the object", h.state.shown(), a.state().shown())
+}
+
+// sent is an object as a client may send it: with fields that it does not decide, and perhaps with a field that nobody knows, or a value that is invalid.
+func (r *round) sent(k kind, name string) state {
+	s := state{"apiVersion": "example.dev/v1", "kind": k.name}
+	m := state{"name": name}
+	if k.namespaced && r.IntN(2) == 0 {
+		m["namespace"] = "n"
+	}
+	if r.IntN(2) == 0 {
+		m["labels"] = state{"app": r.one2("x", "y")}
+	}
+	if r.IntN(3) == 0 {
+		m["annotations"] = state{"note": r.one2("1", "2")}
+	}
+	if r.IntN(4) == 0 {
+		m["finalizers"] = []any{"example.dev/" + r.one2("f", "g")}
+	}
+	if r.IntN(6) == 0 {
+		m["generation"] = 7
+	}
+	if r.IntN(6) == 0 {
+		m["deletionTimestamp"], m["deletionGracePeriodSeconds"] = "2001-01-01T00:00:00Z", 30
+	}
+	if r.IntN(6) == 0 {
+		m["creationTimestamp"] = "2001-01-01T00:00:00Z"
+	}
+	s["metadata"] = m
+	if r.IntN(8) != 0 {
+		spec := state{}
+		if r.IntN(2) == 0 {
+			spec["color"] = r.one2("red", "blue")
+		}
+		if r.IntN(2) == 0 {
+			spec["size"] = r.IntN(3)
+		}
+		if r.IntN(3) == 0 {
+			spec["replicas"] = r.IntN(3)
+		}
+		if r.IntN(8) == 0 {
+			spec["unknown"] = 1
+		}
+		if r.IntN(12) == 0 {
+			spec["size"] = -1
+		}
+		s["spec"] = spec
+	}
+	if r.IntN(3) == 0 {
+		s["status"] = state{"phase": r.one2("Ready", "Failed")}
+	}
+	return s
+}
+
+func (r *round) one2(a, b string) string {
+	if r.IntN(2) == 0 {
+		return a
+	}
+	return b
+}
+
+// dry is a query that some requests have: they change nothing.
+func (r *round) dry() (query string, dry bool) {
+	if r.IntN(8) == 0 {
+		return "&dryRun=All", true
+	}
+	return "", false
+}
+
+func (r *round) create(k kind, name string) {
+	s := r.sent(k, name)
+	if r.IntN(4) == 0 {
+		s.meta()["uid"] = "mine"
+	}
+	generated := r.IntN(6) == 0
+	if generated {
+		delete(s.meta(), "name")
+		s.meta()["generateName"] = name + "-"
+	}
+	query, dry := r.dry()
+	r.doing = fmt.Sprintf("a create of %s%s", text(s), query)
+	a := r.ask("POST", k.path()+"?fieldManager=cli"+query, mediaJSON, s)
+	path := k.path() + "/" + name
+	switch got := a.state(); {
+	case !generated && r.live[path] != nil:
+		r.is("the code of a create of what is there", 409, a.code)
+		r.is("its reason", "AlreadyExists", got["reason"])
+	case invalid(s.copied()):
+		r.is("the code of a create that is invalid", 422, a.code)
+	default:
+		r.is("the code of a create", 201, a.code)
+		if generated {
+			made := got.text("name")
+			if rest, ok := strings.CutPrefix(made, name+"-"); !ok || len(rest) != 5 {
+				r.is("a name that is generated", name+"- and five letters", made)
+			}
+			name = made
+			path = k.path() + "/" + name
+		}
+		want := decoded(s)
+		m := want.meta()
+		for _, key := range system {
+			delete(m, key)
+		}
+		m["name"], m["generation"], m["creationTimestamp"], m["uid"] = name, 1, r.now(), got.text("uid")
+		if k.namespaced {
+			m["namespace"] = "n"
+		}
+		if k.status {
+			delete(want, "status")
+		}
+		if uid := got.text("uid"); uid == "" || uid == "mine" || r.uids[uid] {
+			r.is("the uid of a new object", "one of its own", uid)
+		}
+		if dry {
+			delete(got.meta(), "resourceVersion")
+			r.is("the answer to a dry run", want.shown(), got.shown())
+			return
+		}
+		r.uids[got.text("uid")] = true
+		h := &held{kind: k, owners: owners{}}
+		h.changedBy("cli", state{}, want.copied())
+		r.commit(path, h, "ADDED", want.copied())
+		r.is("the answer", h.state.shown(), got.shown())
+		r.holds(path)
+	}
+}
+
+// version is what a client says of the version that it has read.
+func (r *round) version(h *held) any {
+	switch r.IntN(8) {
+	case 0:
+		return nil
+	case 1:
+		return strconv.Itoa(r.revision + 1 - r.IntN(4))
+	}
+	return h.state.text("resourceVersion")
+}
+
+func (r *round) put(k kind, path string) {
+	s := r.sent(k, path[strings.LastIndex(path, "/")+1:])
+	h := r.live[path]
+	s.meta()["resourceVersion"] = "1"
+	if h != nil {
+		if s.meta()["resourceVersion"] = r.version(h); r.IntN(8) == 0 {
+			s.meta()["uid"] = r.one2("other", h.state.text("uid"))
+		}
+		if h.state.deleting() && len(h.state.finalizers()) > 0 && r.IntN(2) == 0 {
+			s.meta()["finalizers"] = h.state.finalizers()
+		}
+		if r.IntN(6) == 0 { // what is there
+			s = h.state.copied()
+		}
+	}
+	r.write(k, path, r.subresource(k), "PUT", mediaJSON, s, func(state) (state, int) { return s.copied(), 0 })
+}
+
+func (r *round) subresource(k kind) string {
+	if k.status && r.IntN(4) == 0 {
+		return "status"
+	}
+	return ""
+}
+
+func (r *round) merge(k kind, path string) {
+	var p state
+	switch r.IntN(8) {
+	case 0:
+		p = state{"metadata": state{"labels": state{"app": nil, "tier": r.one2("1", "2")}}}
+	case 1:
+		p = state{"metadata": state{"finalizers": nil}}
+	case 2:
+		p = state{"metadata": state{"finalizers": []any{"example.dev/f", "example.dev/g"}[r.IntN(2):]}}
+	case 3:
+		p = state{"spec": state{"size": []any{nil, 1, 2, -1}[r.IntN(4)]}}
+	case 4:
+		p = state{"spec": state{"color": r.one2("red", "blue")}, "status": state{"phase": "Lost"}}
+	case 5:
+		p = state{"status": state{"phase": r.one2("Ready", "Failed"), "seen": r.IntN(3)}, "metadata": state{"annotations": state{"note": "status"}}}
+	case 6:
+		p = state{"metadata": state{"generation": 9, "annotations": state{"note": nil}}}
+	default:
+		p = state{"spec": nil}
+	}
+	if h := r.live[path]; h != nil && r.IntN(4) == 0 {
+		if v := r.version(h); v != nil {
+			p = merged(p, state{"metadata": state{"resourceVersion": v}})
+		}
+	}
+	r.write(k, path, r.subresource(k), "PATCH", mediaMerge, p, func(old state) (state, int) { return merged(old.copied(), p.copied2()).copied(), 0 })
+}
+
+// copied2 is a copy with what is empty or nil.
+func (s state) copied2() state {
+	var c state
+	if err := json.Unmarshal([]byte(text(s)), &c); err != nil {
+		panic(err)
+	}
+	return c
+}
+
+func (r *round) jsonPatch(k kind, path string) {
+	size, color := r.IntN(3), r.one2("red", "blue")
+	tests, removes := r.IntN(2) == 0, r.IntN(2) == 0
+	var p []any
+	if tests {
+		p = append(p, state{"op": "test", "path": "/spec/size", "value": size})
+	}
+	if removes {
+		p = append(p, state{"op": "remove", "path": "/spec/size"})
+	}
+	p = append(p, state{"op": "add", "path": "/spec/color", "value": color})
+	r.write(k, path, "", "PATCH", mediaPatch, p, func(old state) (state, int) {
+		next := old.copied()
+		spec := next.at("spec")
+		had, there := spec["size"].(float64)
+		if spec == nil || tests && (!there || had != float64(size)) || removes && !there {
+			return nil, 422
+		}
+		if removes {
+			delete(spec, "size")
+		}
+		spec["color"] = color
+		return next, 0
+	})
+}
+
+// write sends an update or a patch, of which make says what object it means, or how it is refused.
+func (r *round) write(k kind, path, subresource, method, mediaType string, sent any, make func(old state) (state, int)) {
+	query, dry := r.dry()
+	at := path
+	if subresource != "" {
+		at += "/" + subresource
+	}
+	r.doing = fmt.Sprintf("%s %s%s %s", method, at, query, text(sent))
+	a := r.ask(method, at+"?fieldManager=cli"+query, mediaType, sent)
+	h := r.live[path]
+	if h == nil {
+		r.is("the code of a write of what is not there", 404, a.code)
+		return
+	}
+	in, code := make(h.state)
+	var next state
+	gone := false
+	if code == 0 {
+		next, gone, code = updated(k, subresource, h.state, in)
+	}
+	r.is("the code of the write", code, a.code)
+	if code != 200 || r.wrong != "" {
+		return
+	}
+	switch got := a.state(); {
+	case dry:
+		if !gone {
+			r.is("the answer to a dry run", next.shown(), got.shown())
+		}
+	case gone:
+		r.commit(path, h, "DELETED", nil)
+	case equal(next, h.state):
+		r.is("the answer to what changes nothing", h.state.shown(), got.shown())
+	default:
+		h.changedBy("cli/"+subresource, h.state, next)
+		r.commit(path, h, "MODIFIED", next)
+		r.is("the answer", h.state.shown(), got.shown())
+	}
+}
+
+func (r *round) scale(k kind, path string) {
+	h := r.live[path]
+	if h != nil && h.state.at("spec")["replicas"] == nil {
+		r.list(k) // what a scale without replicas is, is not judged
+		return
+	}
+	n := r.IntN(3)
+	if h != nil { // to the number that it has, it would only change who owns it
+		n = (int(h.state.at("spec").number("replicas")) + 1 + r.IntN(2)) % 3
+	}
+	p := state{"spec": state{"replicas": n}}
+	r.doing = fmt.Sprintf("a scale of %s to %d", path, n)
+	a := r.ask("PATCH", path+"/scale?fieldManager=cli", mediaMerge, p)
+	if h == nil {
+		r.is("the code of a scale of what is not there", 404, a.code)
+		return
+	}
+	r.is("the code of a scale", 200, a.code)
+	next := h.state.copied()
+	next.at("spec")["replicas"] = float64(n)
+	next.meta()["generation"] = next.meta()["generation"].(float64) + 1
+	h.changedBy("cli/scale", h.state, next)
+	r.commit(path, h, "MODIFIED", next)
+	got := a.state()
+	r.is("the revision of the Store", r.revision, r.cluster.Store().Revision())
+	r.is("the replicas that a scale asks for", n, got.at("spec").number("replicas"))
+	r.is("the replicas that a scale has", h.state.at("status").number("seen"), got.at("status").number("replicas"))
+	r.is("the version of a scale", h.state.text("resourceVersion"), got.text("resourceVersion"))
+}
+
+func (r *round) apply(k kind, path string) {
+	who, force := r.one2("one", "two"), r.IntN(3) == 0
+	name := path[strings.LastIndex(path, "/")+1:]
+	c := state{"apiVersion": "example.dev/v1", "kind": k.name, "metadata": state{"name": name}, "spec": state{"color": r.one2("red", "blue")}}
+	if r.IntN(2) == 0 {
+		c.at("spec")["size"] = r.IntN(2)
+	}
+	if r.IntN(2) == 0 {
+		c.meta()["labels"] = state{"app": r.one2("x", "y")}
+	}
+	r.doing = fmt.Sprintf("an apply to %s by %s, force %t, of %s", path, who, force, text(c))
+	query := "?fieldManager=" + who
+	if force {
+		query += "&force=true"
+	}
+	a := r.ask("PATCH", path+query, mediaApply, c)
+	got := a.state()
+	h := r.live[path]
+	if h == nil {
+		r.is("the code of an apply of what is not there", 201, a.code)
+		want := decoded(c)
+		m := want.meta()
+		m["generation"], m["creationTimestamp"], m["uid"] = 1, r.now(), got.text("uid")
+		if k.namespaced {
+			m["namespace"] = "n"
+		}
+		h = &held{kind: k, owners: owners{}}
+		h.changedBy(who+"/apply", state{}, c.copied())
+		r.uids[got.text("uid")] = true
+		r.commit(path, h, "ADDED", want.copied())
+		r.is("the answer", h.state.shown(), got.shown())
+		return
+	}
+	owners := h.owners.copied()
+	next, conflict, changed := owners.applied(who+"/apply", force, h.state, c)
+	if conflict {
+		r.is("the code of an apply that conflicts", 409, a.code)
+		return
+	}
+	r.is("the code of an apply", 200, a.code)
+	next = next.copied()
+	if a, b := body(k, next), body(k, h.state); text(a) != text(b) {
+		next.meta()["generation"] = h.state.meta()["generation"].(float64) + 1
+	}
+	if changed || !equal(next, h.state) {
+		h.owners = owners
+		r.commit(path, h, "MODIFIED", next)
+	}
+	r.is("the answer", h.state.shown(), got.shown())
+}
+
+func (r *round) delete(k kind, path string) {
+	h := r.live[path]
+	o := state{}
+	code := 200
+	policy := ""
+	if h == nil {
+		code = 404
+	} else {
+		pre := state{}
+		if r.IntN(6) == 0 {
+			if pre["uid"] = r.one2("other", h.state.text("uid")); pre["uid"] == "other" {
+				code = 409
+			}
+		}
+		if r.IntN(6) == 0 {
+			if v := r.version(h); v != nil {
+				if pre["resourceVersion"] = v; v != h.state.text("resourceVersion") {
+					code = 409
+				}
+			}
+		}
+		if len(pre) > 0 {
+			o["preconditions"] = pre
+		}
+		if r.IntN(4) == 0 {
+			policy = []string{"Orphan", "Foreground", "Background"}[r.IntN(3)]
+			o["propagationPolicy"] = policy
+		}
+	}
+	dry := r.IntN(8) == 0
+	if dry {
+		o["dryRun"] = []any{"All"}
+	}
+	r.doing = fmt.Sprintf("a delete of %s %s", path, text(o))
+	a := r.ask("DELETE", path, mediaJSON, o)
+	r.is("the code of the delete", code, a.code)
+	if code != 200 || r.wrong != "" {
+		return
+	}
+	got := a.state()
+	before := h.state
+	gone := r.deleted(path, h, policy, dry)
+	switch {
+	case gone:
+		r.is("the kind of the answer to a delete", "Status", got["kind"])
+		r.is("what it says was deleted", before.text("uid"), got.at("details")["uid"])
+	case !dry:
+		r.is("the answer to a delete that waits", h.state.shown(), got.shown())
+	}
+}
+
+// deleted notes a delete, and reports whether the object goes at once.
+func (r *round) deleted(path string, h *held, policy string, dry bool) (gone bool) {
+	var finalizers []string
+	orphan, foreground := false, false
+	for _, f := range h.state.finalizers() {
+		switch f {
+		case "orphan":
+			orphan = true
+		case "foregroundDeletion":
+			foreground = true
+		default:
+			finalizers = append(finalizers, f)
+		}
+	}
+	if policy != "" {
+		orphan, foreground = policy == "Orphan", policy == "Foreground"
+	}
+	if orphan {
+		finalizers = append(finalizers, "orphan")
+	}
+	if foreground {
+		finalizers = append(finalizers, "foregroundDeletion")
+	}
+	if dry {
+		return len(finalizers) == 0
+	}
+	if len(finalizers) == 0 {
+		r.commit(path, h, "DELETED", nil)
+		return true
+	}
+	if h.state.deleting() && slices.Equal(finalizers, h.state.finalizers()) {
+		return false
+	}
+	next := h.state.copied()
+	m := next.meta()
+	if !h.state.deleting() {
+		m["generation"] = m["generation"].(float64) + 1
+	}
+	m["deletionTimestamp"], m["deletionGracePeriodSeconds"], m["finalizers"] = r.now(), 0, finalizers
+	r.commit(path, h, "MODIFIED", next.copied())
+	return false
+}
+
+// selector is what lists and deletions of many select by.
+func (r *round) selector(k kind) (query string, selects func(state) bool) {
+	switch n := r.IntN(6); {
+	case n == 0:
+		return "&labelSelector=app%3Dx", func(s state) bool { return s.meta().at("labels")["app"] == "x" }
+	case n == 1:
+		return "&labelSelector=app", func(s state) bool { return s.meta().at("labels")["app"] != nil }
+	case n == 2 && k.status:
+		return "&fieldSelector=spec.color%3Dred", func(s state) bool { return s.at("spec")["color"] == "red" }
+	case n == 3:
+		return "&fieldSelector=metadata.name%3Da", func(s state) bool { return s.text("name") == "a" }
+	}
+	return "", func(state) bool { return true }
+}
+
+func (r *round) deleteCollection(k kind) {
+	query, selects := r.selector(k)
+	r.doing = "a delete of all " + k.plural + query
+	a := r.ask("DELETE", k.path()+"?"+query, "", nil)
+	r.is("the code of a delete of many", 200, a.code)
+	for _, s := range r.sorted(k, r.revision) {
+		if path := k.path() + "/" + s.text("name"); selects(s) {
+			r.deleted(path, r.live[path], "", false)
+		}
+	}
+}
+
+func (r *round) list(k kind) {
+	query, selects := r.selector(k)
+	revision := r.revision
+	version := ""
+	if r.IntN(3) == 0 && revision > first {
+		revision -= r.IntN(min(4, revision-first))
+		version = fmt.Sprintf("&resourceVersion=%d&resourceVersionMatch=Exact", revision)
+	}
+	limit := r.IntN(3)
+	r.doing = fmt.Sprintf("a list of %s%s%s, limit %d", k.plural, query, version, limit)
+	var want, got []state
+	for _, s := range r.sorted(k, revision) {
+		if selects(s) {
+			want = append(want, s)
+		}
+	}
+	next := ""
+	for range 20 {
+		q := "?x=y" + query
+		if limit > 0 {
+			q += "&limit=" + strconv.Itoa(limit)
+		}
+		if next == "" {
+			q += version
+		} else {
+			q += "&continue=" + url.QueryEscape(next)
+		}
+		a := r.ask("GET", k.path()+q, "", nil)
+		r.is("the code of a list", 200, a.code)
+		page := a.state()
+		r.is("the version of a list", strconv.Itoa(revision), page.text("resourceVersion"))
+		for _, item := range slicesOf(page["items"]) {
+			got = append(got, state(item.(map[string]any)).shown())
+		}
+		if next = page.text("continue"); next == "" || r.wrong != "" {
+			break
+		}
+	}
+	r.is("the items of a list", want, got)
+}
+
+// watched compares what a watch brings of all that has happened with the model.
+func (r *round) watched() {
+	for _, k := range kinds {
+		r.doing = "a watch of " + k.plural
+		// The watch cache is as old as the server.
+		path := fmt.Sprintf("%s?watch=1&resourceVersion=%d&timeoutSeconds=1", k.path(), first-1)
+		a := r.ask("GET", path, "", nil)
+		r.passes(2e9)
+		r.is("the code of a watch", 200, a.code)
+		var want, got []string
+		for _, c := range r.changes {
+			if c.kind == k {
+				want = append(want, c.event+" "+text(c.state))
+			}
+		}
+		for _, frame := range a.frames {
+			var e struct {
+				Type   string
+				Object state
+			}
+			if err := json.Unmarshal([]byte(frame), &e); err != nil {
+				r.is("a frame", "JSON", frame)
+				return
+			}
+			got = append(got, e.Type+" "+text(e.Object.shown()))
+		}
+		for n := range max(len(want), len(got)) {
+			if n >= len(want) || n >= len(got) {
+				r.is("the number of events", len(want), len(got))
+			} else {
+				r.is("an event", want[n], got[n])
+			}
+		}
+	}
+}
+
+func text(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
