@@ -41,6 +41,8 @@ func (r *round) one() {
 		r.deleteCollection(k)
 	case n == 18 && k.scale:
 		r.scale(k, path)
+	case n == 19 && r.IntN(2) == 0:
+		r.reads(k, path)
 	default:
 		r.list(k)
 	}
@@ -92,6 +94,10 @@ func (r *round) sent(k kind, name string) state {
 	if r.IntN(6) == 0 {
 		m["creationTimestamp"] = "2001-01-01T00:00:00Z"
 	}
+	if r.IntN(8) == 0 { // the same owner twice
+		owner := state{"apiVersion": "v1", "kind": "Node", "name": "n", "uid": "1"}
+		m["ownerReferences"] = []any{owner, owner, state{"apiVersion": "v1", "kind": "Node", "name": "o", "uid": "2"}}[r.IntN(2):]
+	}
 	s["metadata"] = m
 	if r.IntN(8) != 0 {
 		spec := state{}
@@ -142,15 +148,33 @@ func (r *round) create(k kind, name string) {
 	if generated {
 		delete(s.meta(), "name")
 		s.meta()["generateName"] = name + "-"
+	} else if r.IntN(8) == 0 {
+		s.meta()["generateName"] = "other-"
+	}
+	versioned := r.IntN(12) == 0
+	if versioned {
+		s.meta()["resourceVersion"] = "11"
 	}
 	query, dry := r.dry()
+	validation, strict := r.validation()
+	query += validation
 	r.doing = fmt.Sprintf("a create of %s%s", text(s), query)
-	a := r.ask("POST", k.path()+"?fieldManager=cli"+query, mediaJSON, s)
+	a := r.ask("POST", k.path()+"?fieldManager=cli"+query, r.media(), s)
 	path := k.path() + "/" + name
+	if unknown := s.at("spec")["unknown"] != nil; strict && unknown {
+		r.is("the code of a create with a field that nobody knows", 400, a.code)
+		return
+	} else if a.code < 300 {
+		r.warned(a, unknown && validation == "", s)
+	}
 	switch got := a.state(); {
-	case !generated && r.live[path] != nil:
+	case versioned && !dry && !invalid(s.copied()):
+		r.is("the code of a create with a version", 500, a.code)
+	case !generated && r.live[path] != nil && !invalid(s.copied()):
 		r.is("the code of a create of what is there", 409, a.code)
 		r.is("its reason", "AlreadyExists", got["reason"])
+		says, _ := got["message"].(string)
+		r.is("whether it says that it is being deleted", r.live[path].state.deleting(), strings.HasPrefix(says, "object is being deleted: "))
 	case invalid(s.copied()):
 		r.is("the code of a create that is invalid", 422, a.code)
 	default:
@@ -169,6 +193,7 @@ func (r *round) create(k kind, name string) {
 			delete(m, key)
 		}
 		m["name"], m["generation"], m["creationTimestamp"], m["uid"] = name, 1, r.now(), got.text("uid")
+		r.managed(got, "cli", "Update", "")
 		if k.namespaced {
 			m["namespace"] = "n"
 		}
@@ -189,6 +214,49 @@ func (r *round) create(k kind, name string) {
 		r.commit(path, h, "ADDED", want.copied())
 		r.is("the answer", h.state.shown(), got.shown())
 		r.holds(path)
+	}
+}
+
+// validation is a query that says what becomes of unknown fields.
+func (r *round) validation() (query string, strict bool) {
+	switch r.IntN(6) {
+	case 0:
+		return "&fieldValidation=Strict", true
+	case 1:
+		return "&fieldValidation=Ignore", false
+	}
+	return "", false
+}
+
+// media is what a body that is JSON may be called.
+func (r *round) media() string {
+	if r.IntN(6) == 0 {
+		return "application/yaml"
+	}
+	return mediaJSON
+}
+
+// warned compares the warnings of an answer with what there is to warn of.
+func (r *round) warned(a *answer, unknown bool, sent state) {
+	want := 0
+	if unknown {
+		want++
+	}
+	if refs := slicesOf(sent.copied().meta()["ownerReferences"]); len(refs) > 0 && len(refs) > len(slicesOf(decoded(sent).meta()["ownerReferences"])) {
+		want++
+	}
+	r.is("the number of warnings", want, len(a.header.Values("Warning")))
+}
+
+// managed looks for the entry of who has just written.
+func (r *round) managed(got state, manager, operation, subresource string) {
+	for _, e := range slicesOf(got.meta()["managedFields"]) {
+		entry := state(e.(map[string]any))
+		below, _ := entry["subresource"].(string)
+		if entry["manager"] == manager && entry["operation"] == operation && below == subresource {
+			r.is("when the fields of a manager were written", r.now(), entry["time"])
+			return
+		}
 	}
 }
 
@@ -218,7 +286,14 @@ func (r *round) put(k kind, path string) {
 			s = h.state.copied()
 		}
 	}
-	r.write(k, path, r.subresource(k), "PUT", mediaJSON, s, func(state) (state, int) { return s.copied(), 0 })
+	code := 0
+	switch {
+	case r.IntN(12) == 0:
+		s.meta()["name"], code = "other", 400
+	case r.IntN(12) == 0 && k.namespaced:
+		s.meta()["namespace"], code = "other", 400
+	}
+	r.write(k, path, r.subresource(k), "PUT", r.media(), s, func(state) (state, int) { return s.copied(), code })
 }
 
 func (r *round) subresource(k kind) string {
@@ -246,14 +321,18 @@ func (r *round) merge(k kind, path string) {
 	case 6:
 		p = state{"metadata": state{"generation": 9, "annotations": state{"note": nil}}}
 	default:
-		p = state{"spec": nil}
+		p = state{"spec": []any{nil, state{"unknown": 1, "size": 1}}[r.IntN(2)]}
+	}
+	code := 0
+	if r.IntN(16) == 0 {
+		p, code = merged(p, state{"metadata": state{"name": "other"}}), 400
 	}
 	if h := r.live[path]; h != nil && r.IntN(4) == 0 {
 		if v := r.version(h); v != nil {
 			p = merged(p, state{"metadata": state{"resourceVersion": v}})
 		}
 	}
-	r.write(k, path, r.subresource(k), "PATCH", mediaMerge, p, func(old state) (state, int) { return merged(old.copied(), p.copied2()).copied(), 0 })
+	r.write(k, path, r.subresource(k), "PATCH", mediaMerge, p, func(old state) (state, int) { return merged(old.copied(), p.copied2()).copied(), code })
 }
 
 // copied2 is a copy with what is empty or nil.
@@ -299,13 +378,26 @@ func (r *round) write(k kind, path, subresource, method, mediaType string, sent 
 		at += "/" + subresource
 	}
 	r.doing = fmt.Sprintf("%s %s%s %s", method, at, query, text(sent))
-	a := r.ask(method, at+"?fieldManager=cli"+query, mediaType, sent)
+	validation, strict := r.validation()
+	r.doing += validation
+	a := r.ask(method, at+"?fieldManager=cli"+query+validation, mediaType, sent)
 	h := r.live[path]
+	s, _ := sent.(state)
+	unknown := s.at("spec")["unknown"] != nil
 	if h == nil {
-		r.is("the code of a write of what is not there", 404, a.code)
+		if s == nil || method != "PUT" || !strict && s.text("name") != "other" && s.text("namespace") != "other" {
+			r.is("the code of a write of what is not there", 404, a.code)
+		}
 		return
 	}
 	in, code := make(h.state)
+	if strict && unknown {
+		if method == "PUT" {
+			code = 400
+		} else {
+			code = 422
+		}
+	}
 	var next state
 	gone := false
 	if code == 0 {
@@ -314,6 +406,9 @@ func (r *round) write(k kind, path, subresource, method, mediaType string, sent 
 	r.is("the code of the write", code, a.code)
 	if code != 200 || r.wrong != "" {
 		return
+	}
+	if method == "PUT" {
+		r.warned(a, unknown && validation == "", s)
 	}
 	switch got := a.state(); {
 	case dry:
@@ -371,6 +466,10 @@ func (r *round) apply(k kind, path string) {
 	if r.IntN(2) == 0 {
 		c.meta()["labels"] = state{"app": r.one2("x", "y")}
 	}
+	foreign := r.live[path] == nil && r.IntN(8) == 0
+	if foreign {
+		c.meta()["uid"] = "other"
+	}
 	r.doing = fmt.Sprintf("an apply to %s by %s, force %t, of %s", path, who, force, text(c))
 	query := "?fieldManager=" + who
 	if force {
@@ -379,6 +478,10 @@ func (r *round) apply(k kind, path string) {
 	a := r.ask("PATCH", path+query, mediaApply, c)
 	got := a.state()
 	h := r.live[path]
+	if foreign {
+		r.is("the code of an apply to an object that has gone", 409, a.code)
+		return
+	}
 	if h == nil {
 		r.is("the code of an apply of what is not there", 201, a.code)
 		want := decoded(c)
@@ -405,9 +508,12 @@ func (r *round) apply(k kind, path string) {
 	if a, b := body(k, next), body(k, h.state); text(a) != text(b) {
 		next.meta()["generation"] = h.state.meta()["generation"].(float64) + 1
 	}
-	if changed || !equal(next, h.state) {
+	if valued := !equal(next, h.state); changed || valued {
 		h.owners = owners
 		r.commit(path, h, "MODIFIED", next)
+		if valued { // whoever only comes to own what is there has no time
+			r.managed(got, who, "Apply", "")
+		}
 	}
 	r.is("the answer", h.state.shown(), got.shown())
 }
@@ -515,6 +621,10 @@ func (r *round) selector(k kind) (query string, selects func(state) bool) {
 		return "&labelSelector=app", func(s state) bool { return s.meta().at("labels")["app"] != nil }
 	case n == 2 && k.status:
 		return "&fieldSelector=spec.color%3Dred", func(s state) bool { return s.at("spec")["color"] == "red" }
+	case n == 4 && k.status:
+		return "&labelSelector=app!%3Dx&fieldSelector=spec.color%3Dgrey", func(s state) bool {
+			return s.meta().at("labels")["app"] != "x" && s.at("spec")["color"] == "grey"
+		}
 	case n == 3:
 		return "&fieldSelector=metadata.name%3Da", func(s state) bool { return s.text("name") == "a" }
 	}
@@ -523,14 +633,27 @@ func (r *round) selector(k kind) (query string, selects func(state) bool) {
 
 func (r *round) deleteCollection(k kind) {
 	query, selects := r.selector(k)
-	r.doing = "a delete of all " + k.plural + query
-	a := r.ask("DELETE", k.path()+"?"+query, "", nil)
-	r.is("the code of a delete of many", 200, a.code)
-	for _, s := range r.sorted(k, r.revision) {
-		if path := k.path() + "/" + s.text("name"); selects(s) {
-			r.deleted(path, r.live[path], "", false)
-		}
+	revision := r.revision
+	if r.IntN(3) == 0 && revision > first {
+		revision -= r.IntN(min(4, revision-first))
+		query += fmt.Sprintf("&resourceVersion=%d", revision)
 	}
+	r.doing = "a delete of all " + k.plural + query
+	a := r.ask("DELETE", k.path()+"?"+query, mediaJSON, state{}) // without a body, the version is a precondition
+	code := 200
+	for _, s := range r.sorted(k, revision) {
+		path := k.path() + "/" + s.text("name")
+		h := r.live[path]
+		if h == nil || !selects(s) {
+			continue
+		}
+		if h.state.text("resourceVersion") != s.text("resourceVersion") {
+			code = 409
+			break
+		}
+		r.deleted(path, h, "", false)
+	}
+	r.is("the code of a delete of many", code, a.code)
 }
 
 func (r *round) list(k kind) {
@@ -574,6 +697,38 @@ func (r *round) list(k kind) {
 	r.is("the items of a list", want, got)
 }
 
+// reads makes reads that are refused, or of something else than the object.
+func (r *round) reads(k kind, path string) {
+	r.doing = "reads of " + path
+	r.is("the code of a list by a field that cannot be selected", 400, r.ask("GET", k.path()+"?fieldSelector=spec.size%3D1", "", nil).code)
+	r.is("the code of a get at an odd version", 500, r.ask("GET", path+"?resourceVersion=abc", "", nil).code)
+	r.is("the code of a patch of another type", 415, r.ask("PATCH", path, "application/strategic-merge-patch+json", state{}).code)
+	late := r.ask("GET", fmt.Sprintf("%s?resourceVersion=%d", path, r.revision+5), "", nil)
+	r.is("the code of a get of the future, at first", 0, late.code)
+	r.passes(4e9)
+	r.is("the code of a get of the future", 504, late.code)
+	h := r.live[path]
+	if h == nil {
+		return
+	}
+	partial := r.asks("GET", path, mediaJSON+";as=PartialObjectMetadata;g=meta.k8s.io;v=v1", "", nil).state()
+	r.is("the kind of metadata", "PartialObjectMetadata", partial["kind"])
+	r.is("the metadata", h.state.shown()["metadata"], partial.shown()["metadata"])
+	table := r.asks("GET", path, mediaJSON+";as=Table;g=meta.k8s.io;v=v1", "", nil).state()
+	r.is("the kind of a table", "Table", table["kind"])
+	r.is("the rows of a table", 1, len(slicesOf(table["rows"])))
+	if k.scale && h.state.at("spec")["replicas"] != nil {
+		scale := r.ask("GET", path+"/scale", "", nil).state()
+		r.is("the replicas that a scale asks for", h.state.at("spec").number("replicas"), scale.at("spec").number("replicas"))
+		r.is("the replicas that a scale has", h.state.at("status").number("seen"), scale.at("status").number("replicas"))
+		r.is("the version of a scale", h.state.text("resourceVersion"), scale.text("resourceVersion"))
+		r.is("the uid of a scale", h.state.text("uid"), scale.text("uid"))
+	}
+	if k.status {
+		r.is("the object, by its status", h.state.shown(), r.ask("GET", path+"/status", "", nil).state().shown())
+	}
+}
+
 // watched compares what a watch brings of all that has happened with the model.
 func (r *round) watched() {
 	for _, k := range kinds {
@@ -583,6 +738,7 @@ func (r *round) watched() {
 		a := r.ask("GET", path, "", nil)
 		r.passes(2e9)
 		r.is("the code of a watch", 200, a.code)
+		r.is("whether a watch ends when its time is over", true, a.closed)
 		var want, got []string
 		for _, c := range r.changes {
 			if c.kind == k {

@@ -38,7 +38,7 @@ func (s state) copied() state {
 		panic(err)
 	}
 	if m := c.meta(); m != nil {
-		for _, key := range []string{"labels", "annotations", "finalizers"} {
+		for _, key := range []string{"labels", "annotations", "finalizers", "ownerReferences"} {
 			if v := reflect.ValueOf(m[key]); m[key] == nil || v.Len() == 0 {
 				delete(m, key)
 			}
@@ -146,6 +146,9 @@ func decoded(s state) state {
 		maps.DeleteFunc(in, func(key string, _ any) bool { return !slices.Contains(known, key) })
 	}
 	keep(c, "apiVersion", "kind", "metadata", "spec", "status")
+	if refs := slicesOf(c.meta()["ownerReferences"]); len(refs) > 0 {
+		c.meta()["ownerReferences"] = slices.CompactFunc(refs, func(a, b any) bool { return reflect.DeepEqual(a, b) })
+	}
 	if spec := c.at("spec"); spec != nil {
 		keep(spec, "color", "size", "replicas")
 		if spec["color"] == nil {

@@ -167,16 +167,19 @@ func (r *round) now() string { return r.kernel.Clock().Now().UTC().Format(time.R
 // answer is what comes back. It implements rest.Sink.
 type answer struct {
 	code   int
+	header http.Header
 	body   []byte
 	frames []string
-	failed error
+	closed bool
 }
 
-func (a *answer) Answer(code int, _ http.Header, body rest.Body) { a.code, a.body = code, body.Bytes() }
-func (a *answer) Open(code int, _ http.Header)                   { a.code = code }
-func (a *answer) Frame(b []byte)                                 { a.frames = append(a.frames, string(b)) }
-func (a *answer) Close(err error)                                { a.failed = err }
-func (a *answer) Fail(err error)                                 { a.failed = err }
+func (a *answer) Answer(code int, h http.Header, body rest.Body) {
+	a.code, a.header, a.body = code, h, body.Bytes()
+}
+func (a *answer) Open(code int, _ http.Header) { a.code = code }
+func (a *answer) Frame(b []byte)               { a.frames = append(a.frames, string(b)) }
+func (a *answer) Close(error)                  { a.closed = true }
+func (a *answer) Fail(error)                   { a.closed = true }
 
 // state is the answer as an object.
 func (a *answer) state() state {
@@ -189,11 +192,16 @@ func (a *answer) state() state {
 
 // ask sends a request and waits for its answer.
 func (r *round) ask(method, path, mediaType string, body any) *answer {
+	return r.asks(method, path, mediaJSON, mediaType, body)
+}
+
+// asks sends a request that accepts something.
+func (r *round) asks(method, path, accept, mediaType string, body any) *answer {
 	u, err := url.Parse(path)
 	if err != nil {
 		panic(err)
 	}
-	request := &rest.Request{Method: method, URL: u, Header: http.Header{"Accept": {"application/json"}}, Client: "c"}
+	request := &rest.Request{Method: method, URL: u, Header: http.Header{"Accept": {accept}, "User-Agent": {"agent/1"}}, Client: "c"}
 	if body != nil {
 		request.Body, err = json.Marshal(body)
 		if err != nil {
