@@ -3,8 +3,6 @@ package requests
 import (
 	"encoding/json"
 	"fmt"
-	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -25,7 +23,7 @@ func (r *round) one() {
 	h := r.live[path]
 	n := r.IntN(20)
 	switch {
-	case h == nil && n < 12:
+	case h == nil && n < 12, n == 0:
 		r.create(k, name)
 	case n < 5:
 		r.put(k, path)
@@ -193,7 +191,7 @@ func (r *round) create(k kind, name string) {
 			delete(m, key)
 		}
 		m["name"], m["generation"], m["creationTimestamp"], m["uid"] = name, 1, r.now(), got.text("uid")
-		r.managed(got, "cli", "Update", "")
+		r.is("whether who has created an object owns fields of it", true, r.managed(got, "cli", "Update", "") || len(leaves(want.copied())) == 0)
 		if k.namespaced {
 			m["namespace"] = "n"
 		}
@@ -210,7 +208,7 @@ func (r *round) create(k kind, name string) {
 		}
 		r.uids[got.text("uid")] = true
 		h := &held{kind: k, owners: owners{}}
-		h.changedBy("cli", state{}, want.copied())
+		h.changedBy("cli/Update/", state{}, want.copied())
 		r.commit(path, h, "ADDED", want.copied())
 		r.is("the answer", h.state.shown(), got.shown())
 		r.holds(path)
@@ -248,16 +246,27 @@ func (r *round) warned(a *answer, unknown bool, sent state) {
 	r.is("the number of warnings", want, len(a.header.Values("Warning")))
 }
 
-// managed looks for the entry of who has just written.
-func (r *round) managed(got state, manager, operation, subresource string) {
+// newer reports whether a leaf has another value, or is new: to take one out is nobody's.
+func newer(before, after map[string]any) bool {
+	for f, v := range after { // order: one is enough
+		if before[f] != v {
+			return true
+		}
+	}
+	return false
+}
+
+// managed looks for the entry of who has just written, and holds its time against the clock.
+func (r *round) managed(got state, manager, operation, subresource string) (found bool) {
 	for _, e := range slicesOf(got.meta()["managedFields"]) {
 		entry := state(e.(map[string]any))
 		below, _ := entry["subresource"].(string)
 		if entry["manager"] == manager && entry["operation"] == operation && below == subresource {
 			r.is("when the fields of a manager were written", r.now(), entry["time"])
-			return
+			return true
 		}
 	}
+	return false
 }
 
 // version is what a client says of the version that it has read.
@@ -420,349 +429,12 @@ func (r *round) write(k kind, path, subresource, method, mediaType string, sent 
 	case equal(next, h.state):
 		r.is("the answer to what changes nothing", h.state.shown(), got.shown())
 	default:
-		h.changedBy("cli/"+subresource, h.state, next)
+		if newer(leaves(h.state), leaves(next)) {
+			r.managed(got, "cli", "Update", subresource)
+		}
+		h.changedBy("cli/Update/"+subresource, h.state, next)
 		r.commit(path, h, "MODIFIED", next)
 		r.is("the answer", h.state.shown(), got.shown())
-	}
-}
-
-func (r *round) scale(k kind, path string) {
-	h := r.live[path]
-	if h != nil && h.state.at("spec")["replicas"] == nil {
-		r.list(k) // what a scale without replicas is, is not judged
-		return
-	}
-	n := r.IntN(3)
-	if h != nil { // to the number that it has, it would only change who owns it
-		n = (int(h.state.at("spec").number("replicas")) + 1 + r.IntN(2)) % 3
-	}
-	p := state{"spec": state{"replicas": n}}
-	r.doing = fmt.Sprintf("a scale of %s to %d", path, n)
-	a := r.ask("PATCH", path+"/scale?fieldManager=cli", mediaMerge, p)
-	if h == nil {
-		r.is("the code of a scale of what is not there", 404, a.code)
-		return
-	}
-	r.is("the code of a scale", 200, a.code)
-	next := h.state.copied()
-	next.at("spec")["replicas"] = float64(n)
-	next.meta()["generation"] = next.meta()["generation"].(float64) + 1
-	h.changedBy("cli/scale", h.state, next)
-	r.commit(path, h, "MODIFIED", next)
-	got := a.state()
-	r.is("the revision of the Store", r.revision, r.cluster.Store().Revision())
-	r.is("the replicas that a scale asks for", n, got.at("spec").number("replicas"))
-	r.is("the replicas that a scale has", h.state.at("status").number("seen"), got.at("status").number("replicas"))
-	r.is("the version of a scale", h.state.text("resourceVersion"), got.text("resourceVersion"))
-}
-
-func (r *round) apply(k kind, path string) {
-	who, force := r.one2("one", "two"), r.IntN(3) == 0
-	name := path[strings.LastIndex(path, "/")+1:]
-	c := state{"apiVersion": "example.dev/v1", "kind": k.name, "metadata": state{"name": name}, "spec": state{"color": r.one2("red", "blue")}}
-	if r.IntN(2) == 0 {
-		c.at("spec")["size"] = r.IntN(2)
-	}
-	if r.IntN(2) == 0 {
-		c.meta()["labels"] = state{"app": r.one2("x", "y")}
-	}
-	foreign := r.live[path] == nil && r.IntN(8) == 0
-	if foreign {
-		c.meta()["uid"] = "other"
-	}
-	r.doing = fmt.Sprintf("an apply to %s by %s, force %t, of %s", path, who, force, text(c))
-	query := "?fieldManager=" + who
-	if force {
-		query += "&force=true"
-	}
-	a := r.ask("PATCH", path+query, mediaApply, c)
-	got := a.state()
-	h := r.live[path]
-	if foreign {
-		r.is("the code of an apply to an object that has gone", 409, a.code)
-		return
-	}
-	if h == nil {
-		r.is("the code of an apply of what is not there", 201, a.code)
-		want := decoded(c)
-		m := want.meta()
-		m["generation"], m["creationTimestamp"], m["uid"] = 1, r.now(), got.text("uid")
-		if k.namespaced {
-			m["namespace"] = "n"
-		}
-		h = &held{kind: k, owners: owners{}}
-		h.changedBy(who+"/apply", state{}, c.copied())
-		r.uids[got.text("uid")] = true
-		r.commit(path, h, "ADDED", want.copied())
-		r.is("the answer", h.state.shown(), got.shown())
-		return
-	}
-	owners := h.owners.copied()
-	next, conflict, changed := owners.applied(who+"/apply", force, h.state, c)
-	if conflict {
-		r.is("the code of an apply that conflicts", 409, a.code)
-		return
-	}
-	r.is("the code of an apply", 200, a.code)
-	next = next.copied()
-	if a, b := body(k, next), body(k, h.state); text(a) != text(b) {
-		next.meta()["generation"] = h.state.meta()["generation"].(float64) + 1
-	}
-	if valued := !equal(next, h.state); changed || valued {
-		h.owners = owners
-		r.commit(path, h, "MODIFIED", next)
-		if valued { // whoever only comes to own what is there has no time
-			r.managed(got, who, "Apply", "")
-		}
-	}
-	r.is("the answer", h.state.shown(), got.shown())
-}
-
-func (r *round) delete(k kind, path string) {
-	h := r.live[path]
-	o := state{}
-	code := 200
-	policy := ""
-	if h == nil {
-		code = 404
-	} else {
-		pre := state{}
-		if r.IntN(6) == 0 {
-			if pre["uid"] = r.one2("other", h.state.text("uid")); pre["uid"] == "other" {
-				code = 409
-			}
-		}
-		if r.IntN(6) == 0 {
-			if v := r.version(h); v != nil {
-				if pre["resourceVersion"] = v; v != h.state.text("resourceVersion") {
-					code = 409
-				}
-			}
-		}
-		if len(pre) > 0 {
-			o["preconditions"] = pre
-		}
-		if r.IntN(4) == 0 {
-			policy = []string{"Orphan", "Foreground", "Background"}[r.IntN(3)]
-			o["propagationPolicy"] = policy
-		}
-	}
-	dry := r.IntN(8) == 0
-	if dry {
-		o["dryRun"] = []any{"All"}
-	}
-	r.doing = fmt.Sprintf("a delete of %s %s", path, text(o))
-	a := r.ask("DELETE", path, mediaJSON, o)
-	r.is("the code of the delete", code, a.code)
-	if code != 200 || r.wrong != "" {
-		return
-	}
-	got := a.state()
-	before := h.state
-	gone := r.deleted(path, h, policy, dry)
-	switch {
-	case gone:
-		r.is("the kind of the answer to a delete", "Status", got["kind"])
-		r.is("what it says was deleted", before.text("uid"), got.at("details")["uid"])
-	case !dry:
-		r.is("the answer to a delete that waits", h.state.shown(), got.shown())
-	}
-}
-
-// deleted notes a delete, and reports whether the object goes at once.
-func (r *round) deleted(path string, h *held, policy string, dry bool) (gone bool) {
-	var finalizers []string
-	orphan, foreground := false, false
-	for _, f := range h.state.finalizers() {
-		switch f {
-		case "orphan":
-			orphan = true
-		case "foregroundDeletion":
-			foreground = true
-		default:
-			finalizers = append(finalizers, f)
-		}
-	}
-	if policy != "" {
-		orphan, foreground = policy == "Orphan", policy == "Foreground"
-	}
-	if orphan {
-		finalizers = append(finalizers, "orphan")
-	}
-	if foreground {
-		finalizers = append(finalizers, "foregroundDeletion")
-	}
-	if dry {
-		return len(finalizers) == 0
-	}
-	if len(finalizers) == 0 {
-		r.commit(path, h, "DELETED", nil)
-		return true
-	}
-	if h.state.deleting() && slices.Equal(finalizers, h.state.finalizers()) {
-		return false
-	}
-	next := h.state.copied()
-	m := next.meta()
-	if !h.state.deleting() {
-		m["generation"] = m["generation"].(float64) + 1
-	}
-	m["deletionTimestamp"], m["deletionGracePeriodSeconds"], m["finalizers"] = r.now(), 0, finalizers
-	r.commit(path, h, "MODIFIED", next.copied())
-	return false
-}
-
-// selector is what lists and deletions of many select by.
-func (r *round) selector(k kind) (query string, selects func(state) bool) {
-	switch n := r.IntN(6); {
-	case n == 0:
-		return "&labelSelector=app%3Dx", func(s state) bool { return s.meta().at("labels")["app"] == "x" }
-	case n == 1:
-		return "&labelSelector=app", func(s state) bool { return s.meta().at("labels")["app"] != nil }
-	case n == 2 && k.status:
-		return "&fieldSelector=spec.color%3Dred", func(s state) bool { return s.at("spec")["color"] == "red" }
-	case n == 4 && k.status:
-		return "&labelSelector=app!%3Dx&fieldSelector=spec.color%3Dgrey", func(s state) bool {
-			return s.meta().at("labels")["app"] != "x" && s.at("spec")["color"] == "grey"
-		}
-	case n == 3:
-		return "&fieldSelector=metadata.name%3Da", func(s state) bool { return s.text("name") == "a" }
-	}
-	return "", func(state) bool { return true }
-}
-
-func (r *round) deleteCollection(k kind) {
-	query, selects := r.selector(k)
-	revision := r.revision
-	if r.IntN(3) == 0 && revision > first {
-		revision -= r.IntN(min(4, revision-first))
-		query += fmt.Sprintf("&resourceVersion=%d", revision)
-	}
-	r.doing = "a delete of all " + k.plural + query
-	a := r.ask("DELETE", k.path()+"?"+query, mediaJSON, state{}) // without a body, the version is a precondition
-	code := 200
-	for _, s := range r.sorted(k, revision) {
-		path := k.path() + "/" + s.text("name")
-		h := r.live[path]
-		if h == nil || !selects(s) {
-			continue
-		}
-		if h.state.text("resourceVersion") != s.text("resourceVersion") {
-			code = 409
-			break
-		}
-		r.deleted(path, h, "", false)
-	}
-	r.is("the code of a delete of many", code, a.code)
-}
-
-func (r *round) list(k kind) {
-	query, selects := r.selector(k)
-	revision := r.revision
-	version := ""
-	if r.IntN(3) == 0 && revision > first {
-		revision -= r.IntN(min(4, revision-first))
-		version = fmt.Sprintf("&resourceVersion=%d&resourceVersionMatch=Exact", revision)
-	}
-	limit := r.IntN(3)
-	r.doing = fmt.Sprintf("a list of %s%s%s, limit %d", k.plural, query, version, limit)
-	var want, got []state
-	for _, s := range r.sorted(k, revision) {
-		if selects(s) {
-			want = append(want, s)
-		}
-	}
-	next := ""
-	for range 20 {
-		q := "?x=y" + query
-		if limit > 0 {
-			q += "&limit=" + strconv.Itoa(limit)
-		}
-		if next == "" {
-			q += version
-		} else {
-			q += "&continue=" + url.QueryEscape(next)
-		}
-		a := r.ask("GET", k.path()+q, "", nil)
-		r.is("the code of a list", 200, a.code)
-		page := a.state()
-		r.is("the version of a list", strconv.Itoa(revision), page.text("resourceVersion"))
-		for _, item := range slicesOf(page["items"]) {
-			got = append(got, state(item.(map[string]any)).shown())
-		}
-		if next = page.text("continue"); next == "" || r.wrong != "" {
-			break
-		}
-	}
-	r.is("the items of a list", want, got)
-}
-
-// reads makes reads that are refused, or of something else than the object.
-func (r *round) reads(k kind, path string) {
-	r.doing = "reads of " + path
-	r.is("the code of a list by a field that cannot be selected", 400, r.ask("GET", k.path()+"?fieldSelector=spec.size%3D1", "", nil).code)
-	r.is("the code of a get at an odd version", 500, r.ask("GET", path+"?resourceVersion=abc", "", nil).code)
-	r.is("the code of a patch of another type", 415, r.ask("PATCH", path, "application/strategic-merge-patch+json", state{}).code)
-	late := r.ask("GET", fmt.Sprintf("%s?resourceVersion=%d", path, r.revision+5), "", nil)
-	r.is("the code of a get of the future, at first", 0, late.code)
-	r.passes(4e9)
-	r.is("the code of a get of the future", 504, late.code)
-	h := r.live[path]
-	if h == nil {
-		return
-	}
-	partial := r.asks("GET", path, mediaJSON+";as=PartialObjectMetadata;g=meta.k8s.io;v=v1", "", nil).state()
-	r.is("the kind of metadata", "PartialObjectMetadata", partial["kind"])
-	r.is("the metadata", h.state.shown()["metadata"], partial.shown()["metadata"])
-	table := r.asks("GET", path, mediaJSON+";as=Table;g=meta.k8s.io;v=v1", "", nil).state()
-	r.is("the kind of a table", "Table", table["kind"])
-	r.is("the rows of a table", 1, len(slicesOf(table["rows"])))
-	if k.scale && h.state.at("spec")["replicas"] != nil {
-		scale := r.ask("GET", path+"/scale", "", nil).state()
-		r.is("the replicas that a scale asks for", h.state.at("spec").number("replicas"), scale.at("spec").number("replicas"))
-		r.is("the replicas that a scale has", h.state.at("status").number("seen"), scale.at("status").number("replicas"))
-		r.is("the version of a scale", h.state.text("resourceVersion"), scale.text("resourceVersion"))
-		r.is("the uid of a scale", h.state.text("uid"), scale.text("uid"))
-	}
-	if k.status {
-		r.is("the object, by its status", h.state.shown(), r.ask("GET", path+"/status", "", nil).state().shown())
-	}
-}
-
-// watched compares what a watch brings of all that has happened with the model.
-func (r *round) watched() {
-	for _, k := range kinds {
-		r.doing = "a watch of " + k.plural
-		// The watch cache is as old as the server.
-		path := fmt.Sprintf("%s?watch=1&resourceVersion=%d&timeoutSeconds=1", k.path(), first-1)
-		a := r.ask("GET", path, "", nil)
-		r.passes(2e9)
-		r.is("the code of a watch", 200, a.code)
-		r.is("whether a watch ends when its time is over", true, a.closed)
-		var want, got []string
-		for _, c := range r.changes {
-			if c.kind == k {
-				want = append(want, c.event+" "+text(c.state))
-			}
-		}
-		for _, frame := range a.frames {
-			var e struct {
-				Type   string
-				Object state
-			}
-			if err := json.Unmarshal([]byte(frame), &e); err != nil {
-				r.is("a frame", "JSON", frame)
-				return
-			}
-			got = append(got, e.Type+" "+text(e.Object.shown()))
-		}
-		for n := range max(len(want), len(got)) {
-			if n >= len(want) || n >= len(got) {
-				r.is("the number of events", len(want), len(got))
-			} else {
-				r.is("an event", want[n], got[n])
-			}
-		}
 	}
 }
 

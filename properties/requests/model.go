@@ -2,10 +2,12 @@ package requests
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // state is an object as its JSON says it.
@@ -280,7 +282,7 @@ func (o owners) applied(who string, force bool, old, config state) (next state, 
 	before, wanted := leaves(old), leaves(config.copied())
 	for f, v := range wanted { // order: each by itself
 		if before[f] != nil && before[f] != v && !force {
-			for other := range o[f] { // order: any
+			for other := range o[f] { // order: one is enough
 				conflict = conflict || other != who
 			}
 		}
@@ -338,4 +340,28 @@ func (o owners) copied() owners {
 		c[f] = maps.Clone(all)
 	}
 	return c
+}
+
+// ownersOf are the owners of the leaves of an object, as its managedFields say.
+func ownersOf(s state) owners {
+	o := owners{}
+	for _, e := range slicesOf(s.meta()["managedFields"]) {
+		entry := state(e.(map[string]any))
+		below, _ := entry["subresource"].(string)
+		who := fmt.Sprintf("%v/%v/%s", entry["manager"], entry["operation"], below)
+		add := func(prefix string, fields state) {
+			for f := range fields { // order: a set
+				if key, ok := strings.CutPrefix(f, "f:"); ok {
+					if o[prefix+key] == nil {
+						o[prefix+key] = map[string]bool{}
+					}
+					o[prefix+key][who] = true
+				}
+			}
+		}
+		fields := entry.at("fieldsV1")
+		add("spec.", fields.at("f:spec"))
+		add("labels.", fields.at("f:metadata").at("f:labels"))
+	}
+	return o
 }

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/informersim/informersim/fakeapiserver"
@@ -62,8 +61,13 @@ spec:
           status: {type: object, properties: {phase: {type: string}, seen: {type: integer}}}
 `
 
-// registry is what all servers serve. It is never changed.
-var registry = sync.OnceValues(func() (*types.Registry, error) {
+// served is what all servers serve. It is compiled once, and never changed.
+var served *types.Registry
+
+func registry() (*types.Registry, error) {
+	if served != nil {
+		return served, nil
+	}
 	loaded, err := crd.LoadManifests(strings.NewReader(definitions))
 	if err != nil {
 		return nil, err
@@ -73,8 +77,12 @@ var registry = sync.OnceValues(func() (*types.Registry, error) {
 		return nil, err
 	}
 	reg := types.NewRegistry()
-	return reg, reg.Add(compiled...)
-})
+	if err := reg.Add(compiled...); err != nil {
+		return nil, err
+	}
+	served = reg
+	return reg, nil
+}
 
 // round is a server and what it was asked.
 type round struct {
@@ -109,9 +117,9 @@ func Check(seed uint64) (wrong string) {
 	r.kernel = sim.NewKernel(sim.Options{Seed: seed, Strategy: sim.NewFIFO()})
 	r.cluster = fakeapiserver.NewCluster(r.kernel, fakeapiserver.ClusterOptions{FirstRevision: first, History: 1000})
 	r.id = r.kernel.Register(r)
-	served, err := registry()
+	all, err := registry()
 	if err == nil {
-		r.server, err = rest.New(rest.Options{Cluster: r.cluster, Types: served})
+		r.server, err = rest.New(rest.Options{Cluster: r.cluster, Types: all})
 	}
 	if err != nil {
 		return err.Error()
