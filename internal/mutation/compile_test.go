@@ -38,11 +38,11 @@ type compiler struct {
 	parsed   map[string]*ast.File // the files as they are
 }
 
-// ofDriver compiles what the driver links. Asking for that takes as long as a dozen mutants, so the tests share it.
+// ofDriver compiles what the drivers link. Asking for that takes as long as a dozen mutants, so the tests share it.
 var ofDriver = sync.OnceValues(newCompiler)
 
 func newCompiler() (*compiler, error) {
-	cmd := exec.Command("go", "list", "-export", "-deps", "-json=Dir,ImportPath,Export,GoFiles", "./driver")
+	cmd := exec.Command("go", "list", "-export", "-deps", "-json=Dir,ImportPath,Export,GoFiles", "./driver", "./requests")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
@@ -77,7 +77,7 @@ func (c *compiler) check(texts map[string][]byte) error {
 		done[dir] = true
 		p, known := c.packages[dir]
 		if !known {
-			return fmt.Errorf("the driver does not link a package in %s", dir)
+			return fmt.Errorf("no driver links a package in %s", dir)
 		}
 		if err := c.checkPackage(p, texts); err != nil {
 			return err

@@ -100,10 +100,7 @@ func (t *Tree) try(ctx context.Context, p Program, r *Result, s Search) (err err
 // control makes the runs that broke a property again, without the mutant. One that breaks something then, too, shows nothing of
 // the mutant; problem says so.
 func (t *Tree) control(ctx context.Context, p Program, r *Result) (problem string, err error) {
-	same := Program{File: t.unchanged[0]}
-	if p.interleave {
-		same = Program{File: t.unchanged[1], interleave: true}
-	}
+	same := Program{File: p.unchanged, interleave: p.interleave}
 	for _, x := range r.Ranges {
 		if x.Found == nil {
 			continue

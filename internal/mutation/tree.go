@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,10 +29,15 @@ type target struct {
 	test bool
 	// changed are the modules of the module cache that mutants may change.
 	changed []string
+	// beside is the program for mutants of what this one does not link; nil for none.
+	beside *target
 }
 
-// explored is the driver that explores the stack, client-go and the fake server.
-var explored = target{module: ".", mutants: "properties/mutants", pkg: "./internal/mutation/driver", changed: []string{clientGo}}
+// explored is the driver that explores the stack, client-go and the fake server, and requested the one that asks the fake server's REST API, which the first does not link.
+var (
+	explored  = target{module: ".", mutants: "properties/mutants", pkg: "./internal/mutation/driver", changed: []string{clientGo}, beside: &requested}
+	requested = target{module: ".", mutants: "properties/mutants", pkg: "./internal/mutation/requests"}
+)
 
 // Tree is the source that mutants change: a clone of this module, and copies of modules as they are in the module cache, or in the folders by which the clone replaces them.
 //
@@ -165,11 +171,52 @@ type Program struct {
 	number int
 	// interleave says that its runs interleave goroutines.
 	interleave bool
+	// unchanged is the file of the same program without a mutant.
+	unchanged string
 }
 
 // Build links one program for all mutants that fit into a schema, and one for each of the others. What is not in programs cannot be
 // built, and problems says why.
 func (t *Tree) Build(ctx context.Context, mutants []*Mutant) (programs map[*Mutant]Program, problems map[*Mutant]error, err error) {
+	mutants, besides := t.besides(mutants)
+	if len(besides) == 0 {
+		return t.build(ctx, mutants)
+	}
+	other, err := openTree(ctx, t.root, filepath.Join(t.dir, filepath.Base(t.target.beside.pkg)), *t.target.beside)
+	if err != nil {
+		return nil, nil, err
+	}
+	if programs, problems, err = other.build(ctx, besides); err != nil || len(mutants) == 0 {
+		return programs, problems, err
+	}
+	here, wrong, err := t.build(ctx, mutants)
+	maps.Copy(programs, here)
+	maps.Copy(problems, wrong)
+	return programs, problems, err
+}
+
+// besides takes out the mutants of this module that the program beside this one is for.
+func (t *Tree) besides(mutants []*Mutant) (mine, besides []*Mutant) {
+	if t.target.beside == nil {
+		return mutants, nil
+	}
+	for _, m := range mutants {
+		before, _, err := t.texts(m)
+		if err == nil && t.unlinked(before) != "" && !slices.ContainsFunc(m.Files(), t.ofModule) {
+			besides = append(besides, m)
+		} else {
+			mine = append(mine, m)
+		}
+	}
+	return mine, besides
+}
+
+// ofModule reports whether a file is of a module that is copied.
+func (t *Tree) ofModule(file string) bool {
+	return slices.ContainsFunc(t.copies, func(c *copied) bool { return strings.HasPrefix(file, c.module+"/") })
+}
+
+func (t *Tree) build(ctx context.Context, mutants []*Mutant) (programs map[*Mutant]Program, problems map[*Mutant]error, err error) {
 	programs, problems = map[*Mutant]Program{}, map[*Mutant]error{}
 	alone := map[*Mutant]bool{}
 	plain, interleaved := apart(mutants)
@@ -199,9 +246,17 @@ func (t *Tree) Build(ctx context.Context, mutants []*Mutant) (programs map[*Muta
 			problems[m] = fmt.Errorf("%s does not compile: %w", m.Name, err)
 			continue
 		}
-		programs[m] = Program{File: file, interleave: m.Interleave != ""}
+		programs[m] = Program{File: file, interleave: m.Interleave != "", unchanged: t.unchangedOf(m)}
 	}
 	return programs, problems, nil
+}
+
+// unchangedOf is the program of a mutant without it.
+func (t *Tree) unchangedOf(m *Mutant) string {
+	if m.Interleave != "" {
+		return t.unchanged[1]
+	}
+	return t.unchanged[0]
 }
 
 // apart returns the mutants whose runs do not interleave goroutines, and those whose runs do.
@@ -260,7 +315,7 @@ func (t *Tree) buildSchema(ctx context.Context, mutants []*Mutant, alone map[*Mu
 	}
 	t.unchanged[kind] = file
 	for _, n := range together {
-		programs[mutants[n]] = Program{File: file, number: n + 1, interleave: interleave}
+		programs[mutants[n]] = Program{File: file, number: n + 1, interleave: interleave, unchanged: file}
 	}
 	return nil
 }

@@ -1,0 +1,12 @@
+package requests
+
+import "testing"
+
+// The fake apiserver answers as the model says, whatever is asked.
+func TestWritesAgree(t *testing.T) {
+	for seed := range uint64(100) {
+		if wrong := Check(seed); wrong != "" {
+			t.Errorf("seed %d: %s", seed, wrong)
+		}
+	}
+}
