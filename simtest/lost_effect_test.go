@@ -19,7 +19,6 @@ import (
 // inOrderKeeper is a controller that keeps a Secret for each ConfigMap, does not look at what others do with it, notes in the ConfigMap which text it has, and removes it by a finalizer. One of these it may do too early or too late.
 type inOrderKeeper struct {
 	notesMaking   bool // before the Secret is made
-	notesChange   bool // before the Secret is changed
 	lateFinalizer bool // when the Secret is there
 	earlyRelease  bool // before the Secret is removed
 	dated         bool // each Secret's name has the time
@@ -120,7 +119,7 @@ func (k inOrderKeeper) reconcile(ctx context.Context, client kubernetes.Interfac
 		m.Annotations = map[string]string{noted: m.Data["v"]}
 		return write()
 	}
-	if k.notesMaking && len(all.Items) == 0 || k.notesChange && len(all.Items) > 0 {
+	if k.notesMaking && len(all.Items) == 0 {
 		keep, note = note, keep
 	}
 	if err := keep(); err != nil {
@@ -153,7 +152,6 @@ func TestNoLostEffect(t *testing.T) {
 			says []string
 		}{
 			"the making is noted before it is done":      {inOrderKeeper{notesMaking: true}, []string{"keeper does not make secrets default/b when configmaps default/b is made and its writes of that fail for 10s", "keeper makes secrets default/b", "/secrets, which fails"}},
-			"a change is noted before it is done":        {inOrderKeeper{notesChange: true}, []string{"keeper does not change data.text of secrets default/b to ", " when configmaps default/b is changed", "somebody has changed configmaps default/b"}},
 			"the finalizer comes late":                   {inOrderKeeper{lateFinalizer: true}, []string{"secrets default/b is left: configmaps default/b, for which keeper makes it, and which takes it along otherwise, was deleted 5s after it was made", "It makes it before the finalizer is there"}},
 			"the finalizer goes before it is cleaned up": {inOrderKeeper{earlyRelease: true}, []string{"secrets default/b is left: configmaps default/b is gone, and keeper deletes it then if nothing fails", "keeper deletes secrets default/b"}},
 		} {

@@ -1,20 +1,16 @@
 package world
 
 import (
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
-	jsonpatch "gopkg.in/evanphx/json-patch.v4"
-
 	"github.com/informersim/informersim/fakeapiserver/fault"
-	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/world/wellbehaved"
 )
 
-// effects deletes, makes and changes an object of the test's, twice while nothing fails and then while what controllers do about that fails, for the property NoLostEffect. Which object follows from the seed.
+// effects deletes and makes an object of the test's, twice while nothing fails and then while what controllers do about that fails, for the property NoLostEffect. Which object follows from the seed.
 func (b *wellBehaved) effects() {
 	if !b.asked(wellbehaved.NameEffect) || !b.w.config.restarts || !b.crashable() || b.over() {
 		return
@@ -35,7 +31,7 @@ func (b *wellBehaved) effects() {
 // findTriers finds what can be tried, before anything else is done to it.
 func (b *wellBehaved) findTriers() {
 	for _, x := range b.cleanable() {
-		t := trier{b: b, x: x, patch: b.changeOf(x)}
+		t := trier{b: b, x: x}
 		if t.path, t.body = b.remaking(x); t.path != "" {
 			b.triers = append(b.triers, t)
 		}
@@ -59,38 +55,12 @@ func (b *wellBehaved) cleanable() (all []belonging) {
 	return all
 }
 
-// noteTheirChange notes how the test has changed what it has made: the last time.
-func (b *wellBehaved) noteTheirChange(r *sim.Record) {
-	cl, _ := b.w.cluster.Serving()
-	if cl == nil || r.Detail != "MODIFIED" || b.probing || wellbehaved.Bookkeeping(r.Key) || b.role(cl.Actor()) != wellbehaved.Outside {
-		return
-	}
-	for n := range b.theirs {
-		if x := &b.theirs[n]; x.key() == r.Key {
-			x.changed = r.Obj
-		}
-	}
-}
-
-// changeOf returns a merge patch that makes of an object, as it was made, what the test has made of it; nil if that is nothing but a status.
-func (b *wellBehaved) changeOf(x belonging) []byte {
-	if x.changed == nil {
-		return nil
-	}
-	_, kind := b.place(x.probed)
-	patch, err := jsonpatch.CreateMergePatch(manifest(x.obj, kind), manifest(x.changed, kind))
-	if err != nil || string(patch) == "{}" || !json.Valid(patch) {
-		return nil
-	}
-	return patch
-}
-
 // trier tries an object.
 type trier struct {
-	b           *wellBehaved
-	x           belonging
-	path        string
-	body, patch []byte
+	b    *wellBehaved
+	x    belonging
+	path string
+	body []byte
 }
 
 // try begins a trial, and lets it go on for a round.
@@ -112,12 +82,6 @@ func (t *trier) remove() {
 
 func (t *trier) make() {
 	t.b.w.kernel.Clock().AfterFunc(2*time.Millisecond, func() { t.b.serve(http.MethodPost, t.path, "application/json", t.body) })
-}
-
-func (t *trier) change() {
-	t.b.w.kernel.Clock().AfterFunc(2*time.Millisecond, func() {
-		t.b.serve(http.MethodPatch, t.path+"/"+t.x.name, "application/merge-patch+json", t.patch)
-	})
 }
 
 // goes deletes the object, and reports whether it has gone: it may wait for something.
@@ -142,9 +106,6 @@ func (t *trier) run() {
 		if !t.goes(none) || !t.comes(none) {
 			return
 		}
-		if t.patch != nil {
-			t.try(wellbehaved.Trial{Trigger: wellbehaved.TriggerChanged}, t.change)
-		}
 	}
 	removes := b.trials.Effects(wellbehaved.TriggerGone)
 	if len(removes) > 0 {
@@ -164,11 +125,6 @@ func (t *trier) run() {
 		b.awaits()
 	} else if !t.comes(none) {
 		return
-	}
-	if changes := t.one(b.trials.Effects(wellbehaved.TriggerChanged)); len(changes) > 0 && !b.over() {
-		b.failEach(changes)
-		t.try(wellbehaved.Trial{Trigger: wellbehaved.TriggerChanged, Failing: true}, t.change)
-		b.awaits()
 	}
 	if len(removes) > 0 && !b.over() && t.goes(none) {
 		t.hasty()

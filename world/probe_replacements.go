@@ -18,9 +18,8 @@ import (
 // belonging is an object that is none of a controller's: the test has made it.
 type belonging struct {
 	probed
-	uid     types.UID
-	obj     any // as it was made
-	changed any // as the test has changed it last
+	uid types.UID
+	obj any // as it was made
 }
 
 // noteTheirs notes what the test has made.

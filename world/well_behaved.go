@@ -195,7 +195,6 @@ func (b *wellBehaved) Record(r *sim.Record) {
 		b.noteRewrite(r)
 		b.noteMade(r)
 		b.noteTheirs(r)
-		b.noteTheirChange(r)
 		b.noteFinalizers(r)
 		b.noteDiscard(r)
 	case fakeapiserver.KindResponse:

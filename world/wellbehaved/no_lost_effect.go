@@ -14,7 +14,7 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// NameEffect is the name of the property for which what the test has made is deleted, made anew and changed while what controllers do about that fails.
+// NameEffect is the name of the property for which what the test has made is deleted and made anew while what controllers do about that fails.
 const NameEffect = "NoLostEffect"
 
 // Hasty is how long an object is there that somebody deletes just after he has made it, while controllers' writes of it fail.
@@ -22,9 +22,8 @@ const Hasty = Outage / 2
 
 // What the run does to an object.
 const (
-	TriggerGone    = "gone"
-	TriggerMade    = "made"
-	TriggerChanged = "changed"
+	TriggerGone = "gone"
+	TriggerMade = "made"
 )
 
 // Trial is what the run does to an object of the test's.
@@ -44,19 +43,17 @@ type Trials interface {
 	Misses(w property.World, final bool) bool
 }
 
-// Effect is an object that a controller makes, changes or deletes, and how the others are called that stand for it.
+// Effect is an object that a controller makes or deletes, and how the others are called that stand for it.
 type Effect struct {
 	Client  string
 	Key     string
 	pattern string // its key, with "*" for what is drawn or the uid of the object that it is for
-	field   string // that is changed; "" for none
-	value   string
 	done    reports.Evidence
 }
 
 // id is the same each time.
 func (e *Effect) id() string {
-	return strings.Join([]string{e.Client, e.pattern, e.field, e.value}, "\x00")
+	return e.Client + "\x00" + e.pattern
 }
 
 // noLostEffect checks that what a controller does about an object when nothing fails it does, too, when its writes fail for a while. What that is is shown twice. It need not be done soon: what is lacking for good counts, when the
@@ -88,7 +85,7 @@ type effects struct {
 // trial is one that is under way.
 type trial struct {
 	Trial
-	did    map[string]*Effect // what controllers have done, by id; of several values of a field the last one
+	did    map[string]*Effect // what controllers have done, by id
 	born   map[string]bool    // what they have made since its object was, by key
 	begins reports.Evidence
 	failed *reports.Evidence
@@ -154,7 +151,7 @@ func (s *effects) committed(r *sim.Record, x write) {
 		return
 	}
 	if r.Key == t.Key {
-		if x.role == Outside {
+		if x.role == Outside && (r.Detail != "MODIFIED" || deleted(r.Obj)) {
 			s.uid = string(m.GetUID())
 			t.begins = reports.Because(r, "somebody has %s %s (RV %d)", doing(r), r.Key, r.RV)
 		}
@@ -177,31 +174,15 @@ func (s *effects) committed(r *sim.Record, x write) {
 			e.done = reports.Because(r, "%s deletes %s (RV %d)", x.name, key, r.RV)
 			t.did[e.id()] = &e
 		}
-	case t.Trigger == TriggerChanged && r.Detail == "MODIFIED" && !deleted(r.Obj):
-		for _, c := range changes(r.Old, r.Obj) {
-			if moves(c.value) || strings.HasPrefix(c.field, "status.") || strings.HasPrefix(c.field, "metadata.") {
-				continue
-			}
-			f := e
-			f.field, f.value = c.field, c.value
-			f.done = reports.Because(r, "%s changes %s of %s to %s (RV %d)", x.name, c.field, key, shown(c.value), r.RV)
-			if !t.Failing { // what it comes to in the end
-				maps.DeleteFunc(t.did, func(_ string, g *Effect) bool { return g.Key == key && g.field == f.field })
-			}
-			t.did[f.id()] = &f
-		}
 	}
 }
 
 // doing says what somebody has done to an object.
 func doing(r *sim.Record) string {
-	switch {
-	case r.Detail == "ADDED":
+	if r.Detail == "ADDED" {
 		return "made"
-	case r.Detail == "DELETED" || deleted(r.Obj):
-		return "deleted"
 	}
-	return "changed"
+	return "deleted"
 }
 
 // patternOf returns how an object is called each time.
@@ -239,7 +220,7 @@ func (s *effects) Effects(trigger string) (all []Effect) {
 func (s *effects) Misses(w property.World, final bool) bool {
 	s.turn()
 	t := s.now
-	if t == nil || !t.Failing {
+	if t == nil || !t.Failing || t.begins.Text == "" {
 		return false
 	}
 	for _, e := range s.Effects(t.Trigger) {
@@ -257,7 +238,7 @@ func (s *effects) Misses(w property.World, final bool) bool {
 func (s *effects) missing(w property.World, e *Effect) string {
 	t := s.now
 	for _, f := range t.did { // order: whether there is one
-		if f.pattern == e.pattern && f.field == e.field && f.value == e.value {
+		if f.pattern == e.pattern {
 			return ""
 		}
 	}
@@ -270,14 +251,7 @@ func (s *effects) missing(w property.World, e *Effect) string {
 		return ""
 	}
 	for _, o := range inOrder(w) {
-		if s.patternOf(&sim.Record{Key: o.key, Obj: o.obj}) != e.pattern {
-			continue
-		}
-		if e.field == "" {
-			return ""
-		}
-		is := slices.ContainsFunc(flat("", content(o.obj)), func(c change) bool { return c.field == e.field && c.value == e.value })
-		if is || e.value == "unset" {
+		if s.patternOf(&sim.Record{Key: o.key, Obj: o.obj}) == e.pattern {
 			return ""
 		}
 	}
@@ -294,10 +268,8 @@ func (s *effects) violation(w property.World, e *Effect, key string) *reports.Vi
 		message = fmt.Sprintf("%s is left: %s, for which %s makes it, and which takes it along otherwise, was deleted %v after it was made, while %s's writes of it failed; %s. It makes it before the finalizer is there that is to remove it", key, t.Key, e.Client, time.Duration(Hasty), e.Client, also)
 	case t.Trigger == TriggerGone:
 		message = fmt.Sprintf("%s is left: %s is gone, and %s deletes it then if nothing fails. Here its deletes failed for %v; %s. It lets go of %s, by a finalizer that it removes or since it takes its end for done, before it has cleaned up, or drops the error", key, t.Key, e.Client, time.Duration(Outage), also, t.Key)
-	case t.Trigger == TriggerMade:
-		message = fmt.Sprintf("%s does not make %s when %s is made and its writes of that fail for %v. If nothing fails it does, each time; %s. What it takes for done, such as a status, an annotation or a finalizer that it looks at, it has written before it was done, or it drops the error", e.Client, key, t.Key, time.Duration(Outage), also)
 	default:
-		message = fmt.Sprintf("%s does not change %s of %s to %s when %s is changed and its writes of that fail for %v. If nothing fails it does, each time; %s. What it takes for done, such as a status that it looks at, it has written before it was done, or it drops the error", e.Client, e.field, key, shown(e.value), t.Key, time.Duration(Outage), also)
+		message = fmt.Sprintf("%s does not make %s when %s is made and its writes of that fail for %v. If nothing fails it does, each time; %s. What it takes for done, such as a status, an annotation or a finalizer that it looks at, it has written before it was done, or it drops the error", e.Client, key, t.Key, time.Duration(Outage), also)
 	}
 	v := &reports.Violation{Key: key, Message: message, Because: []reports.Evidence{e.done, t.begins}}
 	if t.failed != nil {
