@@ -2,12 +2,14 @@ package simtest_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
@@ -53,6 +55,26 @@ func (k strayRemover) run(ctx context.Context, config *rest.Config) error {
 	return nil
 }
 
+// tick makes a Secret every half a minute, and removes the one before, whatever it reads in between.
+func tick(ctx context.Context, config *rest.Config) error {
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	secrets := client.CoreV1().Secrets("default")
+	for ctx.Err() == nil {
+		now := time.Now().Unix() / 30
+		_, _ = client.CoreV1().ConfigMaps("default").Get(ctx, "a", metav1.GetOptions{})
+		_, _ = secrets.Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("at-", now)}}, metav1.CreateOptions{})
+		_ = secrets.Delete(ctx, fmt.Sprint("at-", now-1), metav1.DeleteOptions{})
+		select {
+		case <-ctx.Done():
+		case <-time.After(30 * time.Second):
+		}
+	}
+	return ctx.Err()
+}
+
 func (k strayRemover) test(env *simtest.Env) {
 	env.Go("remover", func(ctx context.Context) error { return k.run(ctx, env.RESTConfig("remover")) })
 	env.Create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}}, configMap("a", ""), configMap("b", ""))
@@ -71,6 +93,12 @@ func TestNoMistakenAbsence(t *testing.T) {
 		wantIn(t, found.Text, "remover deletes configmaps default/a when its get of secrets fails", "/secrets/a, which fails: 500", "apierrors.IsNotFound")
 		t.Logf("seed %d: %s", found.Seed, found.Message)
 	}
+	// Whoever makes and removes something from time to time does so while a read fails, too.
+	simtest.Run(t, simtest.Options{Seeds: seeds(8), Properties: just(simtest.NoMistakenAbsence), Mix: "none"}, func(env *simtest.Env) {
+		env.Go("clock", func(ctx context.Context) error { return tick(ctx, env.RESTConfig("clock")) })
+		env.Create(configMap("a", ""))
+		env.Advance(5 * time.Minute)
+	})
 	// That it could not read may be said.
 	simtest.Run(t, simtest.Options{Seeds: seeds(8), Properties: just(simtest.NoMistakenAbsence)}, strayRemover{says: true}.test)
 }

@@ -158,7 +158,8 @@ type Exception struct {
 // after the informers have listed anew once more, if what a controller has written since they did is a number, which may be another one each time.
 //
 // A controller that waits for its time, such as half an hour after a change, may happen to write just when the run has done something to it, or not to have removed yet what it removes once in an hour. So what NoFinalizerLeft, NoForgottenFailure,
-// NoForgottenChange, NoLeftover, NoAbandonedWrite, QuietAfterRestart, NoLostDeletion, NoLostReplacement, NoHastyWrite or NoLostEffect finds counts only if it is found, too, when the run is made once more with all of this 67 minutes later.
+// NoForgottenChange, NoLeftover, NoAbandonedWrite, QuietAfterRestart, NoLostDeletion, NoLostReplacement, NoHastyWrite, NoLostEffect or
+// NoMistakenAbsence finds counts only if it is found, too, when the run is made once more with all of this 67 minutes later.
 // NoGrowingBackoff's rounds are an hour and a half apart then, since a backoff may end by itself some time after the last failure.
 //
 // For QuietAfterRestart, all processes are restarted before that, when the 10 minutes are over, and 90 s pass; if somebody writes something then, they are restarted once more, since

@@ -14,23 +14,29 @@ import (
 const NameAbsence = "NoMistakenAbsence"
 
 // noMistakenAbsence checks that a controller does not take a read that fails for the answer that there is nothing: it then makes what is there, or deletes what belongs to it. It judges what a controller creates, deletes
-// or changes, beside statuses and metadata, which may say that it could not read, once a get of its has failed, and does not do when it looks at everything and no get fails.
+// or changes, beside statuses and metadata, which may say that it could not read, once a get of its has failed, and does to nothing of that kind when it looks at everything and no get fails: a name may be another one each time.
 func noMistakenAbsence(o *Options) property.Property {
 	return property.Property{
 		Name:      NameAbsence,
 		Statement: "a controller does not take a read that fails for the answer that there is nothing",
 		Kinds:     []sim.Kind{fakeapiserver.KindRequest, fakeapiserver.KindResponse, fakeapiserver.KindCommit},
 		New: func() property.Checker {
-			s := &absence{o: o, always: map[sentAs]bool{}, failed: map[sim.ActorID]reports.Evidence{}}
+			s := &absence{o: o, always: map[doneTo]bool{}, failed: map[sim.ActorID]reports.Evidence{}}
 			return property.Checker{Record: s.record}
 		},
 	}
 }
 
+// doneTo is what a client does to objects of a resource.
+type doneTo struct {
+	client           sim.ActorID
+	method, resource string
+}
+
 // absence follows what controllers write while their reads fail.
 type absence struct {
 	o      *Options
-	always map[sentAs]bool                  // what they write when none fails
+	always map[doneTo]bool                  // what they write when none fails
 	failed map[sim.ActorID]reports.Evidence // the last get of a client that has failed
 }
 
@@ -43,7 +49,7 @@ func (s *absence) record(w property.World, r *sim.Record) *reports.Violation {
 	case fakeapiserver.KindRequest:
 		if _, observed := s.o.Observed(); observed && client == "" {
 			if q := s.o.Sent(r.Actor, r.N); q != nil && s.o.Role(r.Actor) == Controller {
-				s.always[sentAsOf(r.Actor, q)] = true
+				s.always[doneTo{r.Actor, q.Method, strings.Clone(r.Key)}] = true
 			}
 		}
 	case fakeapiserver.KindResponse:
@@ -58,7 +64,10 @@ func (s *absence) record(w property.World, r *sim.Record) *reports.Violation {
 
 func (s *absence) committed(r *sim.Record, x write, resource string) *reports.Violation {
 	failed, is := s.failed[x.client]
-	if !is || x.role != Controller || x.request == nil || x.request.At < failed.At || Bookkeeping(r.Key) || s.o.excepted(NameAbsence, x.name, r.Key) || s.always[sentAsOf(x.client, x.request)] {
+	if !is || x.role != Controller || x.request == nil || x.request.At < failed.At || Bookkeeping(r.Key) || s.o.excepted(NameAbsence, x.name, r.Key) {
+		return nil
+	}
+	if plural, _, _ := strings.Cut(r.Key, " "); s.always[doneTo{x.client, x.request.Method, plural}] {
 		return nil
 	}
 	what := ""

@@ -100,7 +100,7 @@ var Names = []string{nameHot, nameWar, NameStale, nameQuiet, nameFinalizer, name
 
 // Answering are the names of those that say that a controller does something since the run has done something, because the one comes after the other, or that it does nothing more. A controller that has waited for its time may
 // happen to do the one, and one that still waits for it, the other: what they find counts if it is found as well when the run does that at another time, with more of it in between.
-var Answering = []string{nameFinalizer, NameBackoff, nameForgotten, NameOverlooked, nameLeftover, NameAbandoned, NameRestart, NameDeletion, NameReplacement, NameHasty, NameEffect}
+var Answering = []string{nameFinalizer, NameBackoff, nameForgotten, NameOverlooked, nameLeftover, NameAbandoned, NameRestart, NameDeletion, NameReplacement, NameHasty, NameEffect, NameAbsence}
 
 // All returns the properties with these names.
 func All(o Options, names []string) (all []property.Property) {
