@@ -95,6 +95,49 @@ func TestNoForgottenChangeNamesTheLaterChange(t *testing.T) {
 	wantIn(t, found.Text, "the last change from outside since levels has last written it: workload commits DELETED of configmaps default/level")
 }
 
+// A controller may write this and that before it comes to what it has forgotten, and each write takes its time.
+func TestNoForgottenChangeComesLast(t *testing.T) {
+	found := simtest.Find(t, simtest.Options{Seeds: 1, Mix: "none", Shrink: -1, Properties: simtest.WellBehaved()}, func(env *simtest.Env) {
+		env.Go("levels", func(ctx context.Context) error {
+			queue, shutDown, err := newMapQueueIn(ctx, env.RESTConfig("levels"), "default", false) // it is not told that the level is gone
+			if err != nil {
+				return err
+			}
+			defer shutDown()
+			queue.factory.WaitForCacheSync(ctx.Done())
+			secrets := queue.client.CoreV1().Secrets("default")
+			work(queue, func(string) error {
+				level := "none"
+				if _, is, _ := queue.maps.GetIndexer().GetByKey("default/level"); is {
+					level = "high"
+				}
+				for _, s := range []*corev1.Secret{
+					{ObjectMeta: metav1.ObjectMeta{Name: "first"}}, {ObjectMeta: metav1.ObjectMeta{Name: "second"}}, {ObjectMeta: metav1.ObjectMeta{Name: "third"}},
+					{ObjectMeta: metav1.ObjectMeta{Name: "last", Labels: map[string]string{"level": level}}},
+				} {
+					_, err := secrets.Update(ctx, s, metav1.UpdateOptions{})
+					if apierrors.IsNotFound(err) {
+						_, err = secrets.Create(ctx, s, metav1.CreateOptions{})
+					}
+					if err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			return nil
+		})
+		env.Create(configMap("level", ""), configMap("other", ""))
+		env.Advance(time.Minute)
+		env.Delete(configMap("level", ""))
+		env.Advance(time.Minute)
+	})
+	if found == nil || found.Property != simtest.NoForgottenChange {
+		t.Fatalf("found %v", found)
+	}
+	wantIn(t, found.Text, `metadata.labels.level of secrets default/last to "none" only when its informers have listed anew`)
+}
+
 // What a controller has tried in vain it had reasons for by then: a change that came later is not what it has forgotten.
 func TestNoForgottenChangeNamesWhatWasTried(t *testing.T) {
 	only := just(simtest.NoForgottenChange)

@@ -2,6 +2,7 @@ package wellbehaved
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +20,7 @@ const NameOverlooked = "NoForgottenChange"
 const (
 	// settled is by when a controller has to have done what there was to do when the faults stopped. One that writes later has a time of its own, or puts off a retry: it is not judged.
 	settled = 2 * time.Minute
-	// prompt is within what time of being told anew a controller writes if that is the reason.
+	// prompt is within what time of being told anew a controller writes if that is the reason, or of the answer to what it has written for the same reason.
 	prompt = 2 * time.Second
 )
 
@@ -33,7 +34,7 @@ func noForgottenChange(o *Options) property.Property {
 		New: func() property.Checker {
 			s := &overlooked{
 				o: o, underWay: newUnderWay[planned](o.Reconciles), due: map[way]time.Duration{}, causes: newCauses(), known: map[followed]int64{}, newest: map[string]int64{},
-				active: map[sim.ActorID]time.Duration{}, told: map[sim.ActorID]reports.Evidence{}, refusals: newRefusals(), late: map[sim.ActorID]bool{},
+				active: map[sim.ActorID]time.Duration{}, told: map[sim.ActorID]reports.Evidence{}, replied: map[sim.ActorID]time.Duration{}, refusals: newRefusals(), late: map[sim.ActorID]bool{},
 				sightings: newSightings(),
 			}
 			return property.Checker{Record: s.record, End: s.end}
@@ -63,6 +64,8 @@ type overlooked struct {
 	over   bool                             // somebody has written since then
 	found  *reports.Violation
 	doubt  *doubtful
+
+	replied map[sim.ActorID]time.Duration // when a client had the answer to the last write that it may have sent because it was told anew
 }
 
 // doubtful is a count that a controller has changed only since its informers list anew: of what there is, if it stays as it is when they do so once more, and of how often it has looked, if not.
@@ -97,14 +100,18 @@ func (s *overlooked) record(w property.World, r *sim.Record) *reports.Violation 
 	switch r.Kind {
 	case fakeapiserver.KindCommit:
 		s.committed(w, r)
+	case fakeapiserver.KindResponse:
+		if q := s.o.Sent(r.Actor, r.N); q != nil && q.Method != http.MethodGet && s.promptly(r.Actor, q.At) {
+			s.replied[r.Actor] = r.At
+		}
 	case s.o.Reconciles.Begin:
 		at := wayOf(w, r)
 		due, is := s.due[at]
 		s.busy[r.Actor].is = is && r.At >= due-prompt && r.At <= due+prompt
 		delete(s.due, at)
 	case s.o.Reconciles.End:
-		s.ended(r)
-		if at := wayOf(w, r); r.N >= 0 {
+		by := s.ended(r)
+		if at := wayOf(w, r); r.N >= 0 && (!s.looked || by != nil && by.is) { // else it goes on with what it was told anew
 			s.due[at] = r.At + time.Duration(r.N)
 		}
 	case s.o.Restarts:
@@ -157,11 +164,17 @@ func (s *overlooked) committed(w property.World, r *sim.Record) {
 	s.causes.committed(r, &x)
 }
 
+// promptly reports whether a client may have sent something because it was told anew. Its writes take time, and it may send one after the other.
+func (s *overlooked) promptly(client sim.ActorID, at time.Duration) bool {
+	told, is := s.told[client]
+	return is && at <= max(told.At, s.replied[client])+prompt
+}
+
 func (s *overlooked) judge(w property.World, r *sim.Record, x *write) *reports.Violation {
 	observed, _ := s.o.Observed()
 	calm, _ := s.o.Calm()
-	told, is := s.told[x.client]
-	if x.role != Controller || x.request == nil || !is || s.late[x.client] || s.active[x.client] > calm+settled || s.last > observed-settled || x.request.At < observed || x.request.At > told.At+prompt ||
+	told := s.told[x.client]
+	if x.role != Controller || x.request == nil || s.late[x.client] || s.active[x.client] > calm+settled || s.last > observed-settled || x.request.At < observed || !s.promptly(x.client, x.request.At) ||
 		s.unseen(r, x) || s.tells(r, x, s.since) || s.o.excepted(NameOverlooked, x.name, r.Key) {
 		return nil
 	}
