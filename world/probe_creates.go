@@ -142,6 +142,15 @@ func removable(m metav1.Object) bool {
 // removeSoon deletes an object once writes fail, as somebody would who has not heard of the controller.
 func (b *wellBehaved) removeSoon(path string, uid types.UID) {
 	b.w.kernel.Clock().AfterFunc(2*time.Millisecond, func() {
-		b.serve(http.MethodDelete, path, "application/json", []byte(`{"apiVersion":"v1","kind":"DeleteOptions","gracePeriodSeconds":0,"preconditions":{"uid":"`+string(uid)+`"}}`))
+		b.serve(http.MethodDelete, path, "application/json", deleteNow(uid))
 	})
+}
+
+// deleteNow is the body of a delete that grants no time, of nothing but the object with the uid; "" for whichever has the name.
+func deleteNow(uid types.UID) []byte {
+	only := ""
+	if uid != "" {
+		only = `,"preconditions":{"uid":"` + string(uid) + `"}`
+	}
+	return []byte(`{"apiVersion":"v1","kind":"DeleteOptions","gracePeriodSeconds":0` + only + `}`)
 }

@@ -144,7 +144,7 @@ func (t *trier) hasty() {
 		b.inject(f)
 		t.make()
 		b.w.kernel.Clock().AfterFunc(wellbehaved.Hasty, func() {
-			b.serve(http.MethodDelete, t.path+"/"+t.x.name, "application/json", []byte(`{"apiVersion":"v1","kind":"DeleteOptions","gracePeriodSeconds":0}`))
+			b.serve(http.MethodDelete, t.path+"/"+t.x.name, "application/json", deleteNow(""))
 		})
 	})
 	if !b.over() && !t.there() {

@@ -303,7 +303,7 @@ func (x *writer) request(wr *wire.Write) (*rest.Request, error) {
 	}
 	switch {
 	case wr.Method == http.MethodDelete:
-		r.Body = []byte(`{"apiVersion":"v1","kind":"DeleteOptions","gracePeriodSeconds":0}`)
+		r.Body = deleteNow("")
 	case wr.Method == http.MethodPatch && !wr.OrCreate:
 		r.Body = wr.Object
 	default:
