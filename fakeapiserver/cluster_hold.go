@@ -2,6 +2,7 @@ package fakeapiserver
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -47,4 +48,20 @@ func (c *Cluster) KeepsBack(client string, watch ReqID) bool {
 	}
 	k := cl.find(watch)
 	return k == nil || k.watch == nil || k.watch.blocked > 0 || k.watch.closing != nil
+}
+
+// Behind reports whether an open watch of a client has still to show it something that was committed: a lagging replica has not applied it, or it is under way, or kept back. One whose connection is dead may have
+// missed anything.
+func (c *Cluster) Behind(client string) bool {
+	cl := c.byName[client]
+	return cl != nil && slices.ContainsFunc(cl.calls, func(k *call) bool {
+		switch s := k.watch; {
+		case s == nil || s.closing != nil:
+			return false
+		case s.dead:
+			return true // and its history may be gone
+		default:
+			return s.cache.sourcePos < s.cache.source.End() || len(s.initial) > 0 || len(s.resend) > 0 || s.seek()
+		}
+	})
 }

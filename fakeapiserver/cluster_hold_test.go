@@ -64,3 +64,42 @@ func TestStopFaultsReleasesDeadConnection(t *testing.T) {
 		t.Errorf("after the faults stopped: closed %v, %v", r.closed, r.closeErr)
 	}
 }
+
+// Who has not been shown yet what it watches is behind, and nobody else.
+func TestBehind(t *testing.T) {
+	w := newWorld(t, ClusterOptions{})
+	behind := func(want bool, when string) {
+		t.Helper()
+		if got := w.c.Behind("a"); got != want || w.c.Behind("nobody") {
+			t.Errorf("%s: behind is %v", when, got)
+		}
+	}
+	behind(false, "without a watch")
+	r := w.watch(metav1.ListOptions{ResourceVersion: "1000"})
+	behind(false, "before anything is written")
+	w.must(func() error { return w.c.SetHeld("replica/0", true) })
+	w.create("default/a")
+	behind(true, "while its replica applies nothing")
+	w.must(func() error { return w.c.SetHeld("conn/a", true) })
+	w.must(func() error { return w.c.SetHeld("replica/0", false) })
+	w.settle()
+	behind(true, "while its frames are held")
+	w.must(func() error { return w.c.SetHeld("conn/a", false) })
+	w.settle()
+	behind(false, "when it has been shown that")
+	wantEvents(t, r, "ADDED default/a@1001")
+	w.must(func() error { return w.c.Inject(fault.Fault{Kind: fault.WatchHalfOpen}) })
+	behind(true, "when its connection is dead")
+}
+
+// What a watch does not select does not leave its client behind.
+func TestBehindOfOneNamespace(t *testing.T) {
+	w := newWorld(t, ClusterOptions{})
+	w.do(func() { w.cl.Watch(w.pods, "other", metav1.ListOptions{ResourceVersion: "1000"}, &receiver{}) })
+	w.settle()
+	w.create("default/a")
+	w.settle()
+	if w.c.Behind("a") {
+		t.Error("it is behind")
+	}
+}

@@ -45,13 +45,14 @@ type wellBehaved struct {
 	errors   []wellbehaved.Logged // that were logged from then on
 	watched  time.Duration
 	watching bool
-	writes   []probed           // of the time in which the controllers are watched
-	undos    map[probed]undoing // the last change of each object by each controller
-	made     []making           // what controllers have created
-	theirs   []belonging        // what the test has
-	holds    []holding          // the finalizers that they have added or removed
-	discards []*discard         // what they have deleted
-	revived  []types.UID        // what NoRevival has to see deleted once more
+	behind   map[sim.ActorID]bool // the clients that did not know of everything then
+	writes   []probed             // of the time in which the controllers are watched
+	undos    map[probed]undoing   // the last change of each object by each controller
+	made     []making             // what controllers have created
+	theirs   []belonging          // what the test has
+	holds    []holding            // the finalizers that they have added or removed
+	discards []*discard           // what they have deleted
+	revived  []types.UID          // what NoRevival has to see deleted once more
 	suspects func(property.World) []types.UID
 	unwanted []types.UID // what NoStaleCreate has to see deleted, one at a time
 	keepers  []keeper
@@ -85,7 +86,7 @@ func newWellBehaved(w *world) *wellBehaved {
 	if len(w.o.ready) == 0 {
 		return nil
 	}
-	b := &wellBehaved{w: w, sent: map[sentBy]*wellbehaved.Request{}}
+	b := &wellBehaved{w: w, sent: map[sentBy]*wellbehaved.Request{}, behind: map[sim.ActorID]bool{}}
 	w.kernel.Observe(b)
 	return b
 }
@@ -102,6 +103,7 @@ func (b *wellBehaved) properties() []property.Property {
 		},
 		Sent:       func(client sim.ActorID, n int64) *wellbehaved.Request { return b.sent[sentBy{client, n}] },
 		Observed:   func() (time.Duration, bool) { return b.watched, b.watching },
+		Behind:     func(client sim.ActorID) bool { return b.behind[client] },
 		Calm:       func() (time.Duration, bool) { return b.calm, b.after },
 		Errors:     func() []wellbehaved.Logged { return b.errors },
 		Only:       b.only,
@@ -240,6 +242,7 @@ func (b *wellBehaved) watch() {
 	b.calm, b.after, b.struck = w.kernel.Elapsed(), true, slices.Clone(w.run.Faults)
 	w.goOn(b.rest())
 	b.watched, b.watching = w.kernel.Elapsed(), true
+	b.noteBehind()
 	b.stir()
 	w.goOn(watchTime)
 	if b.asked(wellbehaved.NameEndless) {
@@ -256,6 +259,15 @@ func (b *wellBehaved) watch() {
 	b.probe()
 	if why := b.blind(); why != "" {
 		w.kernel.Fail(errors.New(why))
+	}
+}
+
+// noteBehind notes which clients do not know yet of everything that they watch.
+func (b *wellBehaved) noteBehind() {
+	for _, client := range b.w.cluster.Clients() {
+		if id, is := b.w.kernel.ActorByName("conn/" + client); is {
+			b.behind[id] = b.w.cluster.Behind(client)
+		}
 	}
 }
 

@@ -33,8 +33,8 @@ func noForgottenChange(o *Options) property.Property {
 		Kinds:     append(o.Reconciles.kinds(), fakeapiserver.KindRequest, fakeapiserver.KindPage, fakeapiserver.KindFrame, fakeapiserver.KindWatchClosed, o.Restarts),
 		New: func() property.Checker {
 			s := &overlooked{
-				o: o, underWay: newUnderWay[planned](o.Reconciles), due: map[way]time.Duration{}, causes: newCauses(), known: map[followed]int64{}, newest: map[string]int64{},
-				active: map[sim.ActorID]time.Duration{}, told: map[sim.ActorID]reports.Evidence{}, replied: map[sim.ActorID]time.Duration{}, refusals: newRefusals(), late: map[sim.ActorID]bool{},
+				o: o, underWay: newUnderWay[planned](o.Reconciles), due: map[way]time.Duration{}, causes: newCauses(),
+				active: map[sim.ActorID]time.Duration{}, told: map[sim.ActorID]reports.Evidence{}, replied: map[sim.ActorID]time.Duration{}, refusals: newRefusals(),
 				sightings: newSightings(),
 			}
 			return property.Checker{Record: s.record, End: s.end}
@@ -52,14 +52,11 @@ type overlooked struct {
 	sightings
 	refusals
 	o      *Options
-	due    map[way]time.Duration // when something is to be reconciled again
-	known  map[followed]int64
-	newest map[string]int64                 // the last revision of a resource, by plural
+	due    map[way]time.Duration            // when something is to be reconciled again
 	active map[sim.ActorID]time.Duration    // when a client has last written, or its process has begun
 	told   map[sim.ActorID]reports.Evidence // the last that a client was told since its watches ended
-	late   map[sim.ActorID]bool             // who had not been told of everything then
 	last   time.Duration                    // when somebody last changed something
-	looked bool                             // at who had
+	looked bool                             // they have come to an end
 	since  uint64                           // in which step
 	over   bool                             // somebody has written since then
 	found  *reports.Violation
@@ -85,11 +82,6 @@ func (s *overlooked) end(property.World) *reports.Violation {
 func (s *overlooked) record(w property.World, r *sim.Record) *reports.Violation {
 	if since, ok := s.o.Observed(); ok && !s.looked && r.At > since {
 		s.looked, s.since = true, r.Step
-		for q := range s.watches { // order: each by itself
-			if f := (followed{q.client, s.plurals[q]}); s.known[f] < s.newest[f.plural] {
-				s.late[q.client] = true
-			}
-		}
 	}
 	s.follow(w, r)
 	if plural := s.plural(r); plural != "" {
@@ -124,19 +116,11 @@ func (s *overlooked) record(w property.World, r *sim.Record) *reports.Violation 
 
 func (s *overlooked) restarts(client sim.ActorID, at time.Duration) {
 	s.active[client] = at
-	for f := range s.known { // order: each by itself
-		if f.client == client {
-			delete(s.known, f)
-		}
-	}
 	s.forget(client)
 }
 
 // tell notes that a client is told something of a resource.
 func (s *overlooked) tell(w property.World, r *sim.Record, plural string) {
-	if f := (followed{r.Actor, strings.Clone(plural)}); r.RV > s.known[f] {
-		s.known[f] = r.RV
-	}
 	s.sees(r, plural)
 	if s.looked && !s.over && r.Detail != "BOOKMARK" { // of which no handler is told
 		s.told[r.Actor] = reports.Because(r, "%s, whose watches the run has ended, is told of %s anew", clientName(w, r.Actor), plural)
@@ -144,7 +128,6 @@ func (s *overlooked) tell(w property.World, r *sim.Record, plural string) {
 }
 
 func (s *overlooked) committed(w property.World, r *sim.Record) {
-	s.newest[strings.Clone(pluralOf(r.Key))] = r.RV
 	if Bookkeeping(r.Key) {
 		return
 	}
@@ -174,7 +157,7 @@ func (s *overlooked) judge(w property.World, r *sim.Record, x *write) *reports.V
 	observed, _ := s.o.Observed()
 	calm, _ := s.o.Calm()
 	told := s.told[x.client]
-	if x.role != Controller || x.request == nil || s.late[x.client] || s.active[x.client] > calm+settled || s.last > observed-settled || x.request.At < observed || !s.promptly(x.client, x.request.At) ||
+	if x.role != Controller || x.request == nil || s.o.Behind(x.client) || s.active[x.client] > calm+settled || s.last > observed-settled || x.request.At < observed || !s.promptly(x.client, x.request.At) ||
 		s.unseen(r, x) || s.tells(r, x, s.since) || s.o.excepted(NameOverlooked, x.name, r.Key) {
 		return nil
 	}

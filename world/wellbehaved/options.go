@@ -22,6 +22,8 @@ type Options struct {
 	// Observed says since when nothing has been changed from outside, the faults have stopped, and the controllers have had the time that they
 	// need; ok is false before.
 	Observed func() (since time.Duration, ok bool)
+	// Behind reports whether a client had not been told of everything that it watches when that began.
+	Behind func(client sim.ActorID) bool
 	// Calm says since when the body has ended and the faults have stopped; ok is false before.
 	Calm func() (since time.Duration, ok bool)
 	// Errors returns what the program has logged as errors since then, until writes are made to fail.
