@@ -21,7 +21,7 @@ func TestTimedWritesAreSpared(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			simtest.Run(t, simtest.Options{Seeds: 10, Properties: simtest.WellBehaved()}, func(env *simtest.Env) {
-				env.Go("idler", func(ctx context.Context) error { return noteIdle(ctx, env, times.idle) })
+				env.Go("idler", func(ctx context.Context) error { return noteIdle(ctx, env, metav1.NamespaceAll, times.idle) })
 				m := configMap("m", "0")
 				env.Create(m)
 				for n := range 4 {
@@ -67,9 +67,9 @@ func TestWhatIsOutsideMayBeLookedAtHourly(t *testing.T) {
 	})
 }
 
-// noteIdle notes in each ConfigMap since when it is as it is, and after a while, that it is idle.
-func noteIdle(ctx context.Context, env *simtest.Env, after time.Duration) error {
-	queue, shutDown, err := newMapQueue(ctx, env.RESTConfig("idler"), false)
+// noteIdle notes in each ConfigMap of a namespace since when it is as it is, and after a while, that it is idle.
+func noteIdle(ctx context.Context, env *simtest.Env, namespace string, after time.Duration) error {
+	queue, shutDown, err := newMapQueueIn(ctx, env.RESTConfig("idler"), namespace, false)
 	if err != nil {
 		return err
 	}

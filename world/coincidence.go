@@ -3,8 +3,10 @@ package world
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/world/wellbehaved"
 )
@@ -13,20 +15,90 @@ import (
 // after that, has done so by then.
 const postponed = time.Hour + 7*time.Minute + 13*time.Second
 
+// confirmations is how often a seed is run once more, each time with what the run does done later, as long as these runs accuse one controller after the other.
+const confirmations = 3
+
 // playSurely makes the run of a seed. If a controller seems to write something since the run has done something, that may be a coincidence: it may have waited for its time, such as half an hour after a
 // change. Then the run is made once more with that done later, and what is not found there does not count, unless that run takes too many steps.
 func (r *runner) playSurely(h sim.Header) *outcome {
 	res := r.play(source{header: h})
 	r.note(res)
-	if v := res.violation; v == nil || !slices.Contains(wellbehaved.Answering, v.Property) || res.escaped != nil || res.testFailed || res.stuck || r.peer.gone != nil {
-		return res
+	for n := 0; n < confirmations && r.mayCoincide(res); n++ {
+		again := r.play(source{header: postpone(res.header)})
+		if confirms(again, res) {
+			return res
+		}
+		r.note(again)
+		res = again
 	}
+	return res
+}
+
+// mayCoincide reports whether what a run has found counts only if a run that does the same to controllers later finds it, too.
+func (r *runner) mayCoincide(res *outcome) bool {
+	v := res.violation
+	return v != nil && slices.Contains(wellbehaved.Answering, v.Property) && res.escaped == nil && !res.testFailed && !res.stuck && r.peer.gone == nil
+}
+
+// postpone returns the header of the run that does later what it does to controllers.
+func postpone(h sim.Header) sim.Header {
+	later, _ := time.ParseDuration(h.Options[optionLater]) // 0 where there is none
 	h.Options = maps.Clone(h.Options)
-	h.Options[optionLater] = postponed.String()
-	again := r.play(source{header: h})
-	if again.err != nil || again.violation != nil && (again.violation.Property == res.violation.Property || again.violation.Property == nameLivelock) {
+	h.Options[optionLater] = (later + postponed).String()
+	return h
+}
+
+// confirms reports whether what a run has found counts after the one that does later what it does to controllers.
+func confirms(later, res *outcome) bool {
+	v := later.violation
+	return later.err != nil || v != nil && (v.Property == nameLivelock || sameVerdict(v, res.violation))
+}
+
+// sameVerdict reports whether two runs break the same property, and if it is a ready-made one, for the same client, or an object of the same kind: its messages begin with what they accuse.
+func sameVerdict(v, w *reports.Violation) bool {
+	if v.Property != w.Property {
+		return false
+	}
+	accused, _, _ := strings.Cut(v.Message, " ")
+	other, _, _ := strings.Cut(w.Message, " ")
+	return accused == other || !slices.Contains(wellbehaved.Names, v.Property)
+}
+
+// surely makes a run that is tried once more, if it may break its property by coincidence, and returns what breaks it surely; nil if neither does. The second one goes the same way until its body ends: up to
+// then, nothing in it comes later. Where the first breaks it by coincidence, before it comes to what was found, or accuses another, that one is the simpler run, and so are those that follow it.
+func (s *shrinker) surely(res *outcome, from source) *outcome {
+	if !s.r.mayCoincide(res) {
+		return s.ifSame(res)
+	}
+	from.header, from.maxSteps = postpone(from.header), 0
+	later := s.play(from)
+	s.failed = s.failed || s.spoils(later)
+	if s.same(res) && confirms(later, res) {
 		return res
 	}
-	r.note(again)
-	return again
+	if later = s.ifSame(later); later != nil {
+		s.header = from.header
+	}
+	return later
+}
+
+// ifSame returns a run that breaks the same, or nil.
+func (s *shrinker) ifSame(res *outcome) *outcome {
+	if s.same(res) {
+		return res
+	}
+	return nil
+}
+
+// replayCoincides reports whether a kept trace, which still breaks what it did, does so by coincidence: an informersim may have kept it that knew none, or another judgement of the property has
+// confirmed it.
+func (r *runner) replayCoincides(res *outcome) bool {
+	if res.replay != nil || !r.mayCoincide(res) {
+		return false
+	}
+	picks, err := res.picks()
+	if err != nil {
+		return false
+	}
+	return !confirms(r.play(source{header: postpone(res.header), picks: &picks}), res)
 }

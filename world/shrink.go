@@ -55,7 +55,7 @@ func (r *runner) shrink(res *outcome) *outcome {
 	s := &shrinker{
 		r: r, play: r.play, deadline: r.host.Now().Add(limit), maxSteps: 2*res.steps + 1000, best: res, picks: picks,
 		same: func(other *outcome) bool {
-			return other.violation != nil && other.violation.Property == res.violation.Property && other.escaped == nil
+			return other.violation != nil && sameVerdict(other.violation, res.violation) && other.escaped == nil
 		},
 		spoils: func(other *outcome) bool { return other.testFailed || other.stuck || r.peer.gone != nil },
 	}
@@ -84,10 +84,10 @@ func (s *shrinker) elsewhere(o *others, limit time.Duration) {
 
 // search reduces the picks of a run, and looks for the nearest run that passes.
 func (s *shrinker) search(res *outcome, picks []sim.Pick) {
-	timed := s.timed
+	timed, header := s.timed, s.header
 	s.reduce(picks)
 	if !s.isSimpler(res) {
-		s.best, s.picks, s.timed = res, picks, timed
+		s.best, s.picks, s.timed, s.header = res, picks, timed, header
 	}
 	if !s.failed {
 		s.twin(s.best, s.picks)
@@ -173,9 +173,10 @@ func (s *shrinker) over() bool { return !s.r.host.Now().Before(s.deadline) || s.
 // breaks reports whether a run with these picks fails in the same way, and keeps it if it is simpler than the best.
 func (s *shrinker) breaks(picks []sim.Pick) bool {
 	s.left = s.deadline.Sub(s.r.host.Now())
-	res := s.play(s.source(picks, s.byTime))
+	from := s.source(picks, s.byTime)
+	res := s.play(from)
 	s.failed = s.failed || s.spoils(res)
-	if !s.same(res) {
+	if res = s.surely(res, from); res == nil {
 		return false
 	}
 	if res.faults < s.best.faults || res.faults == s.best.faults && res.steps <= s.best.steps {
