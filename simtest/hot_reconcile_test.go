@@ -10,7 +10,8 @@ import (
 	"github.com/informersim/informersim/simtest"
 )
 
-// A reconcile that reads its cache and asks to be called again makes no request, and is seen if the test tells of it. One that looks five times a second may.
+// A reconcile that reads its cache and asks to be called again makes no request, and is seen if the test tells of it. One that looks ten times a second may, as Cluster API's controllers do until their
+// caches have what they have written (requeueDurationStaleCache).
 func TestHotReconcileWithoutRequests(t *testing.T) {
 	polling := func(every time.Duration) func(*simtest.Env) {
 		return func(env *simtest.Env) {
@@ -40,11 +41,11 @@ func TestHotReconcileWithoutRequests(t *testing.T) {
 		if found == nil || found.Property != simtest.NoHotReconcile {
 			t.Fatalf("every %v: found %v", every, found)
 		}
-		wantIn(t, found.Text, fmt.Sprintf(" 301 times within %v; nobody has changed anything, and no controller has been told anything, since the first of", 300*every),
+		wantIn(t, found.Text, fmt.Sprintf(" 401 times within %v; nobody has changed anything, and no controller has been told anything, since the first of", 400*every),
 			"waiter reconciles configmaps default/", "it is reconciled, and nothing changes from then on")
 	}
-	simtest.Run(t, o, polling(200*time.Millisecond))
+	simtest.Run(t, o, polling(100*time.Millisecond))
 	except := simtest.Exception{Property: simtest.NoHotReconcile, Client: "waiter", Object: "configmaps", Why: "to see whether it counts"}
 	o.Properties = slices.DeleteFunc(simtest.WellBehaved(except), func(p simtest.Property) bool { return p.Name != simtest.NoHotReconcile })
-	simtest.Run(t, o, polling(90*time.Millisecond))
+	simtest.Run(t, o, polling(50*time.Millisecond))
 }

@@ -80,8 +80,8 @@ type Exception struct {
 // WellBehaved returns ready-made properties of the controllers under test, for Options.Properties. They judge the clients that are named like
 // processes (Env.Go), by what these write after which reads:
 //
-//	NoHotReconcile         the same request, that changes nothing, comes more than 90 times within 30 s of virtual time (300 if it is a
-//	                       read), while nobody changes anything and the controller is told nothing; or an object is reconciled more than 300 times
+//	NoHotReconcile         the same request, that changes nothing, comes more than 90 times within 30 s of virtual time (400 if it is a
+//	                       read), while nobody changes anything and the controller is told nothing; or an object is reconciled more than 400 times
 //	NoWriteWar             two writers, or two field managers, set a field to and fro, six times within 5 minutes, each to its own value, and the watches
 //	                       of both have told them of what the test has changed
 //	NoStaleCreate          an owner is left with two children that differ in a drawn name only: the second was made from a cache that

@@ -36,12 +36,14 @@ func TestRayCluster(t *testing.T) {
 	o := options(t)
 	o.Nodes, o.GarbageCollection, o.Properties = 3, true, simtest.WellBehaved()
 	simtest.Run(t, o, func(env *simtest.Env) {
-		p := setUp(env)
+		setUp(env)
 		env.Create(newCluster("a"))
 		for range 12 {
 			env.Advance(time.Duration(env.Rand().IntN(40)) * time.Second)
 			change(env)
-			p.mayRestart(env)
+			if env.Rand().IntN(6) == 0 {
+				env.Restart("operator")
+			}
 		}
 		env.StopFaults()
 		env.Eventually(asWanted, time.Hour, func() error { return agree(env) })
@@ -83,20 +85,19 @@ func TestSuspendedClusterKeepsPods(t *testing.T) {
 	t.Logf("found with seed %d, %d steps, %d faults: %s", found.Seed, found.Steps, found.Faults, found.Message)
 }
 
-// options have the CustomResourceDefinition that the project releases. Before it has started, a manager of controller-runtime that has an index and is told to end uses up a processor
-// (docs/findings.md), so the test chooses when it is started anew.
+// options have the CustomResourceDefinition that the project releases.
 func options(t *testing.T) simtest.Options {
 	t.Helper()
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/ray-project/kuberay/ray-operator").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return simtest.Options{CrashProbability: -1, Scheme: kuberay.Scheme, CRDs: []string{
+	return simtest.Options{Scheme: kuberay.Scheme, CRDs: []string{
 		filepath.Join(strings.TrimSpace(string(dir)), "config", "crd", "bases", "ray.io_rayclusters.yaml"),
 	}}
 }
 
-// process is that of the controller. It is started anew when the test says so, once it has started.
+// process is that of the controller.
 type process struct{ started bool }
 
 func (p *process) hasStarted() error {
@@ -104,13 +105,6 @@ func (p *process) hasStarted() error {
 		return nil
 	}
 	return errors.New("it has not")
-}
-
-func (p *process) mayRestart(env *simtest.Env) {
-	if p.started && env.Rand().IntN(6) == 0 {
-		p.started = false
-		env.Restart("operator")
-	}
 }
 
 func setUp(env *simtest.Env) *process {

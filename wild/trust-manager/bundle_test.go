@@ -19,6 +19,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/informersim/informersim/simtest"
 	"github.com/informersim/informersim/simtest/fault"
@@ -33,6 +34,8 @@ const (
 	key         = "ca.crt"
 )
 
+func init() { ctrl.SetLogger(simtest.Logger()) }
+
 // In the end each namespace that the Bundle selects has a ConfigMap with the certificates of its source, and no other namespace has one, whatever is renewed,
 // selected, and changed by others (cert-manager.io/docs/trust/trust-manager). A ConfigMap that the controller could not remove is left until it looks at the Bundle
 // again, which is a finding of its own, so the test changes the Bundle at last.
@@ -40,14 +43,15 @@ func TestBundle(t *testing.T) {
 	o := options(t)
 	o.Properties = simtest.WellBehaved(simtest.Exception{Property: simtest.NoAbandonedWrite, Client: "trust-manager", Object: "configmaps", Why: "TestFailedCleanupIsNotTriedAgain"})
 	simtest.Run(t, o, func(env *simtest.Env) {
-		b, p := setUp(env)
+		b, _ := setUp(env)
 		for range 15 {
 			change(env)
 			env.Advance(time.Duration(env.Rand().IntN(30)) * time.Second)
-			p.mayRestart(env)
+			if env.Rand().IntN(6) == 0 {
+				env.Restart("trust-manager")
+			}
 		}
 		env.StopFaults()
-		env.Eventually("it has started", time.Hour, p.hasStarted)
 		env.Advance(10 * time.Minute)
 		env.Mutate(b, func() {
 			b.Spec.Target.ConfigMap.Metadata.Annotations = map[string]string{"example.com/note": "looked at"}
@@ -101,20 +105,19 @@ func hasFound(t *testing.T, found *simtest.Finding, property, message string) {
 	t.Logf("found with seed %d, %d steps, %d faults: %s", found.Seed, found.Steps, found.Faults, found.Message)
 }
 
-// options have the CustomResourceDefinition that the project releases. Before it has started, a manager of controller-runtime that ends uses up a processor
-// (docs/findings.md), so the test chooses when it is started anew. It watches metadata, which leaves goroutines behind (docs/findings.md).
+// options have the CustomResourceDefinition that the project releases. The controller watches metadata, which leaves goroutines behind (docs/findings.md).
 func options(t *testing.T) simtest.Options {
 	t.Helper()
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/cert-manager/trust-manager").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return simtest.Options{CrashProbability: -1, AllowLeaks: true, Scheme: trustmanager.Scheme, CRDs: []string{
+	return simtest.Options{AllowLeaks: true, Scheme: trustmanager.Scheme, CRDs: []string{
 		filepath.Join(strings.TrimSpace(string(dir)), "deploy", "crds", "trust.cert-manager.io_bundles.yaml"),
 	}}
 }
 
-// process is that of the controller. It is started anew when the test says so, once it has started.
+// process is that of the controller.
 type process struct {
 	started  bool
 	panicked error
@@ -125,13 +128,6 @@ func (p *process) hasStarted() error {
 		return nil
 	}
 	return errors.New("it has not")
-}
-
-func (p *process) mayRestart(env *simtest.Env) {
-	if p.started && env.Rand().IntN(6) == 0 {
-		p.started = false
-		env.Restart("trust-manager")
-	}
 }
 
 // setUp creates three namespaces, of which a Bundle selects two, with what it is to bring there, and starts the controller.
