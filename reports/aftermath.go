@@ -35,13 +35,15 @@ type Involved struct {
 // Aftermath tells from a trace what a story's last lines rarely show: which faults were injected, the last that was done to each object
 // involved, and which requests failed. The caller knows what is still in force.
 func Aftermath(r *sim.TraceReader, of Involved, inForce []string) ([]Section, error) {
-	a := aftermath{objects: map[string]*touched{}, requests: map[request]asked{}, senders: map[request]string{}, refusals: map[string]*refusal{}, deeds: map[string]*tail{}, met: map[string]*met{}}
+	a := aftermath{objects: map[string]*touched{}, requests: map[request]asked{}, senders: map[request]string{}, refusals: map[string]*refusal{}, deeds: map[string]*tail{}, met: map[string]*met{}, failing: map[string]*failing{}}
+	var end time.Duration
 	var err error
 	for {
 		var s *sim.TraceStep
 		if s, err = r.Next(); err != nil {
 			break
 		}
+		end = time.Duration(s.At)
 		for i := range s.Records {
 			a.record(s, &s.Records[i])
 		}
@@ -50,7 +52,7 @@ func Aftermath(r *sim.TraceReader, of Involved, inForce []string) ([]Section, er
 		err = nil
 	}
 	var sections []Section
-	for _, s := range []Section{a.metSection(of.Own), a.faultSection(inForce), a.objectSection(of), a.deedSection(of), a.refusalSection()} {
+	for _, s := range []Section{a.metSection(of.Own), a.faultSection(inForce), a.objectSection(of), a.deedSection(of), a.refusalSection(), a.putOffSection(end)} {
 		if len(s.Lines) > 0 {
 			sections = append(sections, s)
 		}
@@ -68,6 +70,7 @@ type aftermath struct {
 	deeds    map[string]*tail    // what was done to an object, asked for and told, by "pods default/a"
 	listings []listing           // by client and resource, in the order of the first one
 	met      map[string]*met     // by client
+	failing  map[string]*failing // by controller and object
 }
 
 type request struct {
@@ -122,7 +125,12 @@ func (a *aftermath) record(s *sim.TraceStep, r *sim.TraceRecord) {
 		line.Text = fmt.Sprintf("%s hits %s", r.Detail, r.Key)
 		a.faults = append(a.faults, line)
 		a.struck(r.Key, r.Detail)
+	case "reconcile":
+		a.reconciling(r.Actor, r.Key, "", line)
+	case "reconciled":
+		a.reconciling(r.Actor, r.Key, r.Detail, line)
 	case "process":
+		clear(a.failing) // its queues are new; whose controllers they are is not known
 		if r.Detail == "crashed" {
 			line.Text = "crash of " + r.Actor
 			a.faults = append(a.faults, line)

@@ -104,6 +104,9 @@ func (e *Env) faultsGoOn() string {
 // Eventually steps until hold returns nil, and fails the run if that takes more virtual time than within. Time passes only when
 // nothing else can happen, so slow code does not use it up. hold is called on the body's goroutine, between steps, at once and then when
 // something may have changed, and may make requests. Its last error is part of the report.
+//
+// A work queue's usual rate limiter, controller-runtime's too, puts off what has failed, in a long test for up to 16m40s: 20 minutes are enough for it. If the time was
+// too short for that, the report says so.
 func (e *Env) Eventually(name string, within time.Duration, hold func() error) {
 	e.alive()
 	deadline := time.Since(e.w.start) + within

@@ -9,7 +9,7 @@
 //			env.Create(&corev1.ConfigMap{...})
 //			env.Advance(time.Minute)
 //			env.StopFaults()
-//			env.Eventually("every ConfigMap has its Secret", 10*time.Minute, func() error { ... })
+//			env.Eventually("every ConfigMap has its Secret", 20*time.Minute, func() error { ... })
 //		})
 //	}
 //
@@ -123,7 +123,7 @@
 // property. Beside it lies the nearest run that passes: the same without one of the faults that are left, and where the two first differ; looking for
 // it takes two seconds at most. The result is printed with the fault that a client of the body's own met last, the faults that were injected and whether they last, the last that was done to each
 // object involved, in which lines of yours goroutines waited, for a library, too, when [Env.Eventually] gave up, how clients learned of each object, by a watch or a list, what happened last to those that the failure names (so name them in what Always and Eventually return), the requests that failed with
-// their HTTP codes, the last events of all, and the commands that reproduce it. Its
+// their HTTP codes, the reconciles that a rate limiter may still put off, the last events of all, and the commands that reproduce it. Its
 // trace is kept under testdata/simtest, where the next test run finds it and replays it first. Delete the file when you no
 // longer need it. Of a file that cannot be read, such as a pointer of Git LFS, the seed in its name is run. While a fuzz target is fuzzed, no trace is kept: its inputs vary. Beside the trace lies a report to open in a browser (.html): the run step by step, made from the trace alone.
 //

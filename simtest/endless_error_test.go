@@ -29,6 +29,7 @@ type reading struct {
 	tell    func(key string) func(error)
 	mention func(key string, err error)
 	again   time.Duration // after a success, unless it is 0
+	final   bool          // an error: what cannot be reconciled is not tried again
 }
 
 func (c *reading) run(ctx context.Context, config *rest.Config) error {
@@ -58,7 +59,9 @@ func (c *reading) run(ctx context.Context, config *rest.Config) error {
 			if c.mention != nil {
 				c.mention(key, err)
 			}
-			queue.AddRateLimited(item)
+			if !c.final {
+				queue.AddRateLimited(item)
+			}
 		}
 		queue.Done(item)
 	}
@@ -150,7 +153,8 @@ func TestNoEndlessError(t *testing.T) {
 		"waits":                         {reading{read: wants("default/c")}, true, nil},
 		"waits, logged":                 {reading{read: wants("default/c"), mention: structured}, false, nil},
 		"right":                         {reading{read: func(cache.Indexer, string) error { return nil }}, true, nil},
-		"nobody hears of it":            {reading{read: parses}, false, nil}, // and the summary says so
+		"nobody hears of it":            {reading{read: parses}, false, nil},             // and the summary says so
+		"told, and not tried again":     {reading{read: parses, final: true}, true, nil}, // as a TerminalError of controller-runtime's
 		"told, and succeeds":            {reading{read: oftenFails()}, true, nil},
 		"told, succeeds, and is logged": {reading{read: oftenFails(), mention: structured, again: time.Minute}, true, nil},
 	} {

@@ -72,6 +72,32 @@ func TestFollowersThatAreRight(t *testing.T) {
 	})
 }
 
+// A client may list what it follows for another purpose, too, as a controller with an uncached reader does: the watch resumes where it was, although that is also the
+// revision of such a list.
+func TestFollowerThatAlsoLists(t *testing.T) {
+	for name, at := range map[string]time.Duration{"while it watches": 90 * time.Second, "when its watch has ended": 2*time.Minute + 500*time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			simtest.Run(t, simtest.Options{Seeds: 5, Mix: "none"}, func(env *simtest.Env) {
+				follow(env, func(ctx context.Context, c typedcorev1.ConfigMapInterface) error {
+					go func() {
+						time.Sleep(at)
+						for ctx.Err() == nil {
+							_, _ = c.List(ctx, metav1.ListOptions{})
+							time.Sleep(time.Minute)
+						}
+					}()
+					list, err := c.List(ctx, metav1.ListOptions{ResourceVersion: "0"})
+					for rv := list.ResourceVersion; err == nil; {
+						rv, err = drain(ctx, c, rv)
+						time.Sleep(time.Second)
+					}
+					return err
+				})
+			})
+		})
+	}
+}
+
 // The mistakes of careless clients are found at the API.
 func TestFollowersThatAreWrong(t *testing.T) {
 	for property, test := range map[string]struct {

@@ -16,6 +16,21 @@ import (
 	"github.com/informersim/informersim/simtest"
 )
 
+// A line that is logged with Logger has the position of the call, as one of klog's has.
+func TestLoggerKnowsItsCaller(t *testing.T) {
+	message := failure(t, simtest.Options{Seeds: 1, Mix: "none", Shrink: -1}, func(env *simtest.Env) {
+		env.Go("talker", func(context.Context) error {
+			simtest.Logger().Info("itself")
+			simtest.Logger().WithName("n").WithValues("k", "v").Error(errors.New("no luck"), "with more")
+			func() { simtest.Logger().WithCallDepth(1).Info("its caller") }()
+			return nil
+		})
+		env.Advance(time.Minute)
+		env.Eventually("it works", time.Minute, func() error { return errors.New("it does not") })
+	})
+	wantIn(t, message, "I log_book_test.go:23] \"itself\"", "E log_book_test.go:24] \"n: with more\"", "I log_book_test.go:25] \"its caller\"")
+}
+
 // What a controller and client-go log is shown with its step and virtual time, and kept beside the trace. klog's -v decides what is
 // logged, as ever. The lines are no part of the trace, so what differs between two runs in them does not count.
 func TestLogIsShownOnFailure(t *testing.T) {

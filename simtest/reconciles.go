@@ -116,8 +116,8 @@ const (
 	logFailed  = "Reconciler error"
 )
 
-// Init implements logr.LogSink.
-func (s *sink) Init(info klog.RuntimeInfo) { s.inner.Init(info) }
+// Init implements logr.LogSink. klog's sink has been told of logr's own frame before, and would skip one more.
+func (s *sink) Init(klog.RuntimeInfo) {}
 
 // Enabled implements logr.LogSink.
 func (s *sink) Enabled(level int) bool {

@@ -40,18 +40,26 @@ type selection struct {
 type inFlight struct {
 	id   int64
 	by   *follower
-	list bool
+	list *listing  // nil for a watch
 	w    *followed // nil for a list
+}
+
+// listing is a request for a list.
+type listing struct {
+	step uint64
+	at   time.Duration
+	what string
 }
 
 // follower is every follower of one selection over one connection.
 type follower struct {
 	starts  int
-	begun   int             // how often one began: with a streaming list, or with a watch from a list's revision
-	excused int             // how often one had to: a request failed, was refused, or was canceled
-	watches int             // requests for a watch that have not ended
-	listed  map[string]bool // the revisions of lists from which no watch has begun
-	ended   *followed       // the last watch that ended cleanly and was not resumed
+	begun   int                 // how often one began: with a streaming list, or with a watch from a list's revision
+	excused int                 // how often one had to: a request failed, was refused, or was canceled
+	watches int                 // requests for a watch that have not ended
+	listed  map[string]*listing // by revision, the first list from which no watch has begun
+	unused  int                 // the lists from which no watch has begun
+	ended   *followed           // the last watch that ended cleanly and was not resumed
 
 	needless int // beginnings in a row after a watch that could have been resumed
 }
@@ -74,6 +82,7 @@ type breach struct {
 	needless, resumes bool
 	message           string
 	ended             *followed
+	list              *listing // that it did again; nil if a request for a watch is all that it did
 }
 
 func (p *followers) forget() {
@@ -144,9 +153,9 @@ func (p *followers) request(r *sim.Record) *breach {
 	f, rv := p.follower(r, q), q.Options.ResourceVersion
 	if !q.Watch {
 		all := p.of(r.Actor)
-		*all = append(*all, &inFlight{id: r.N, by: f, list: true})
+		*all = append(*all, &inFlight{id: r.N, by: f, list: &listing{r.Step, r.At, r.Detail}})
 		if p.options.OneReflector && q.Continue == "" {
-			return f.begin(0, true) // a list is a beginning, whatever comes of it
+			return f.begin(0, true, nil) // a list is a beginning, whatever comes of it
 		}
 		return nil
 	}
@@ -167,13 +176,15 @@ func (p *followers) request(r *sim.Record) *breach {
 	*all = append(*all, &sent.inFlight)
 	switch {
 	case next.initial:
-		return f.begin(others, p.options.OneReflector)
-	case f.listed[rv]:
+		return f.begin(others, p.options.OneReflector, nil)
+	case f.listed[rv] != nil && !f.mayResume(next, p.options.OneReflector):
+		from := f.listed[rv]
 		delete(f.listed, rv)
+		f.unused--
 		if p.options.OneReflector {
 			return nil // the list was the beginning
 		}
-		return f.begin(others, false)
+		return f.begin(others, false, from)
 	case f.ended != nil && f.resumesWrongly(next, p.options.OneReflector):
 		e := f.ended
 		f.ended = nil
@@ -182,6 +193,12 @@ func (p *followers) request(r *sim.Record) *breach {
 	}
 	f.ended, f.needless = nil, 0
 	return nil
+}
+
+// mayResume reports whether a watch that begins at a revision that was listed may go on from where the last one ended, which is that revision, too. A program may
+// list what it follows for another purpose: that list is older than the end, or others are that no watch has begun from.
+func (f *follower) mayResume(next *followed, alone bool) bool {
+	return !alone && f.ended != nil && next.last == f.ended.last && (f.listed[next.from].step < f.ended.step || f.unused > 1)
 }
 
 // resumesWrongly reports whether a watch begins elsewhere than where the last one ended. Of several followers, only the one whose watch
@@ -197,14 +214,14 @@ func (p *followers) follower(r *sim.Record, q *fakeapiserver.Asked) *follower {
 	key := selection{r.Actor, r.Key, q.Namespace, q.Options.LabelSelector, q.Options.FieldSelector}
 	f := p.all[key]
 	if f == nil || f.starts != p.starts {
-		f = &follower{starts: p.starts, listed: map[string]bool{}}
+		f = &follower{starts: p.starts, listed: map[string]*listing{}}
 		p.all[key] = f
 	}
 	return f
 }
 
-// begin notes that a follower begins while others are active.
-func (f *follower) begin(others int, alone bool) *breach {
+// begin notes that a follower begins while others are active, from a list of its own if there was one.
+func (f *follower) begin(others int, alone bool, from *listing) *breach {
 	e := f.ended
 	needless := e != nil && (alone || f.begun > f.excused+others)
 	f.begun++
@@ -216,7 +233,7 @@ func (f *follower) begin(others int, alone bool) *breach {
 	if f.needless++; f.needless == 1 && !alone {
 		return nil // it may be another follower that happens to start now
 	}
-	return &breach{needless: true, ended: e, message: fmt.Sprintf("it lists again after a watch that ended cleanly and had delivered %d events, the last of them at rv=%d: a watch from there would do", e.events, e.last)}
+	return &breach{needless: true, ended: e, list: from, message: fmt.Sprintf("it lists again after a watch that ended cleanly and had delivered %d events, the last of them at rv=%d: a watch from there would do", e.events, e.last)}
 }
 
 // frame follows an event of a watch.
@@ -243,7 +260,7 @@ func (p *followers) frame(r *sim.Record) {
 // failed notes a request that was answered with an error.
 func (f *inFlight) failed() {
 	f.by.excused++
-	if !f.list {
+	if f.w != nil {
 		f.by.watches--
 	}
 }
@@ -272,8 +289,12 @@ func (p *followers) page(r *sim.Record) {
 	if f, page := p.take(r.Actor, n), pageOf(r); f != nil && page != nil && page.Continue == "" {
 		if p.options.OneReflector { // it watches from its last list, if from any
 			clear(f.by.listed)
+			f.by.unused = 0
 		}
-		f.by.listed[page.ResourceVersion] = true
+		f.by.unused++
+		if f.by.listed[page.ResourceVersion] == nil {
+			f.by.listed[page.ResourceVersion] = f.list
+		}
 	}
 }
 
@@ -287,12 +308,15 @@ func onRequests(o Options, judges func(*breach) bool) func() property.Checker {
 			if b == nil || !judges(b) {
 				return nil
 			}
+			because := []reports.Evidence{{Step: b.ended.step, At: b.ended.at, Text: fmt.Sprintf("a watch from rv=%q ended: %s", b.ended.from, b.ended.why)}}
+			then := "but then"
+			if b.list != nil {
+				because = append(because, reports.Evidence{Step: b.list.step, At: b.list.at, Text: "but then: " + b.list.what})
+				then = "and from there"
+			}
 			return &reports.Violation{
 				Message: fmt.Sprintf("%s, following %s: %s", w.Kernel().ActorName(r.Actor), r.Key, b.message),
-				Because: []reports.Evidence{
-					{Step: b.ended.step, At: b.ended.at, Text: fmt.Sprintf("a watch from rv=%q ended: %s", b.ended.from, b.ended.why)},
-					reports.Because(r, "but then: %s", r.Detail),
-				},
+				Because: append(because, reports.Because(r, "%s: %s", then, r.Detail)),
 			}
 		}}
 	}

@@ -35,8 +35,9 @@ type Reconciles struct {
 
 // noEndlessError checks that no reconcile goes on failing when all is done, which its requests need not show: one that fails before it sends any makes none. A test
 // tells of reconciles, or the program logs their errors. An error that a refused request is the reason of is not judged, since the server's reason may be a good
-// one; nor is one that says that something is not found, as long as the object itself is there: who waits for another may do it so. What is never logged but within a
-// second of a controller's being told something is a handler's complaint of what it is told, which comes again with each list: a retry comes by itself, too. Of the server's reasons to refuse,
+// one; nor is one that says that something is not found, as long as the object itself is there: who waits for another may do it so. What never comes but within a
+// second of a controller's being told something is a complaint of what it is told, which comes again with each list, as of a reconciler that gives up what is invalid until it changes, or of a
+// handler: a retry comes by itself, too. Of the server's reasons to refuse,
 // three are judged, and nobody need tell of them: a write that is stale for ever, one that never has the resourceVersion that it needs, and a create of what its sender has made itself.
 func noEndlessError(o *Options) property.Property {
 	return property.Property{
@@ -168,7 +169,7 @@ func (f *failures) end(w property.World) *reports.Violation {
 	since, _ := f.o.Calm()
 	for _, at := range f.order {
 		x := f.ways[at]
-		if x.own && endless(f.o, x.ends) && !f.waits(at.key, x.last) && !f.o.excepted(NameEndless, at.controller, at.key) {
+		if x.own && endless(f.o, x.ends) && slices.ContainsFunc(x.ends, f.byItself) && !f.waits(at.key, x.last) && !f.o.excepted(NameEndless, at.controller, at.key) {
 			return &reports.Violation{Key: at.key, Because: few(x.ends), Message: fmt.Sprintf(
 				"%s still fails to reconcile %s: %s. It has failed %d times since the faults stopped at %v, has not succeeded in between, and no request of the last attempt was refused",
 				at.controller, at.key, x.last, len(x.ends), span(since))}
