@@ -29,17 +29,16 @@ func TestMachineHealthCheck(t *testing.T) {
 	o := options(t)
 	o.Properties = simtest.WellBehaved()
 	simtest.Run(t, o, func(env *simtest.Env) {
-		p := checkHealth(env, clusterv1.MachineHealthCheckRemediation{})
+		checkHealth(env, clusterv1.MachineHealthCheckRemediation{})
 		for range 10 {
 			m := machine(env.Rand().IntN(checked))
 			if env.Get(m) == nil {
 				annotate(env, m)
 			}
 			env.Advance(time.Duration(env.Rand().IntN(60)) * time.Second)
-			p.mayRestart(env)
+			mayRestart(env)
 		}
 		env.StopFaults()
-		p.mustStart(env)
 		env.Eventually(marked, time.Hour, func() error { return areMarked(env) })
 	})
 }

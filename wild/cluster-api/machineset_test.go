@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/transport"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/informersim/informersim/simtest"
 	"github.com/informersim/informersim/simtest/fault"
@@ -31,6 +32,8 @@ const (
 	providers = "infrastructure.cluster.x-k8s.io" // the group of their kinds
 	asWanted  = "a MachineSet has its Machines, each with an infrastructure of its own, and there is no other"
 )
+
+func init() { ctrl.SetLogger(simtest.Logger()) }
 
 // In the end a MachineSet has as many Machines as it asks for, each of which has its infrastructure, and no infrastructure is left without a Machine, whatever
 // is scaled and deleted. The controller takes the infrastructure from Machines whose create has failed, as far as it knows, and from those that it does not know
@@ -43,16 +46,15 @@ func TestMachineSet(t *testing.T) {
 
 func testMachineSet(env *simtest.Env) {
 	var broken suspects
-	s, p := setUp(env, broken.watch)
+	s, _ := setUp(env, broken.watch)
 	for range 10 {
 		change(env)
 		env.Advance(time.Duration(env.Rand().IntN(60)) * time.Second)
-		p.mayRestart(env)
+		mayRestart(env)
 	}
 	env.StopFaults()
 	env.Advance(10 * time.Minute)
 	replaceBroken(env, broken.names)
-	p.mustStart(env)
 	env.Eventually(asWanted, time.Hour, func() error { return agree(env, s) })
 }
 
@@ -150,7 +152,7 @@ func options(t *testing.T) simtest.Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := simtest.Options{GarbageCollection: true, AllowLeaks: true, CrashProbability: -1, Scheme: clusterapi.Scheme, CRDs: []string{
+	o := simtest.Options{GarbageCollection: true, AllowLeaks: true, Scheme: clusterapi.Scheme, CRDs: []string{
 		definition("apiextensions.k8s.io", "CustomResourceDefinition", "customresourcedefinitions", "Cluster"),
 		definition(providers, "GenericMachine", "genericmachines", "Namespaced"),
 		definition(providers, "GenericMachineTemplate", "genericmachinetemplates", "Namespaced"),
@@ -235,14 +237,12 @@ func newCluster() *clusterv1.Cluster {
 	}}
 }
 
-// process is that of the controllers. It is started anew when the test says so, once it has started: before, a manager of controller-runtime that ends uses up a processor
-// (docs/findings.md).
+// process is that of the controllers.
 type process struct{ started bool }
 
 // mayRestart starts the process anew, as after a crash, in one of six cases.
-func (p *process) mayRestart(env *simtest.Env) {
-	if p.started && env.Rand().IntN(6) == 0 {
-		p.started = false
+func mayRestart(env *simtest.Env) {
+	if env.Rand().IntN(6) == 0 {
 		env.Restart("capi")
 	}
 }

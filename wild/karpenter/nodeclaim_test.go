@@ -2,7 +2,6 @@ package karpenter_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
 	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 
 	"github.com/informersim/informersim/simtest"
@@ -24,6 +24,8 @@ const (
 	asWanted = "each NodeClaim has an instance of its own, and there is no other"
 	leavesBe = "an instance ends with its NodeClaim, not before"
 )
+
+func init() { ctrl.SetLogger(simtest.Logger()) }
 
 // In the end each NodeClaim has an instance of its own, those that are deleted go, and no instance is left; Karpenter ends none whose NodeClaim is wanted. A launch
 // that a crash or a deletion interrupts leaves an instance: Karpenter has its providers look for those, and so does the test's.
@@ -40,7 +42,7 @@ func TestDeletedWhileLaunchedLeavesInstance(t *testing.T) {
 	o.Mix, o.Seeds = "none", 20
 	found := simtest.Find(t, o, func(env *simtest.Env) {
 		c := newCloud()
-		env.Go("karpenter", func(ctx context.Context) error { return karpenter.Run(ctx, env.RESTConfig("karpenter"), c, func() {}) })
+		env.Go("karpenter", func(ctx context.Context) error { return karpenter.Run(ctx, env.RESTConfig("karpenter"), c) })
 		env.Create(newClaim("n-0"))
 		claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "n-0"}}
 		env.Eventually("Karpenter has its finalizer there", time.Minute, func() error {
@@ -72,7 +74,7 @@ func options(t *testing.T) simtest.Options {
 		t.Fatal(err)
 	}
 	crds := filepath.Join(strings.TrimSpace(string(dir)), "pkg", "apis", "crds")
-	return simtest.Options{Scheme: scheme.Scheme, AllowLeaks: true, CrashProbability: -1, CRDs: []string{
+	return simtest.Options{Scheme: scheme.Scheme, AllowLeaks: true, CRDs: []string{
 		filepath.Join(crds, "karpenter.sh_nodeclaims.yaml"), filepath.Join(crds, "karpenter.sh_nodepools.yaml"),
 	}}
 }
@@ -92,27 +94,17 @@ func testNodeClaims(env *simtest.Env) {
 		}
 		return nil
 	})
-	started := false
-	env.Go("karpenter", func(ctx context.Context) error {
-		return karpenter.Run(ctx, env.RESTConfig("karpenter"), c, func() { started = true })
-	})
+	env.Go("karpenter", func(ctx context.Context) error { return karpenter.Run(ctx, env.RESTConfig("karpenter"), c) })
 	for range 15 {
 		change(env)
 		env.Advance(time.Duration(env.Rand().IntN(20)) * time.Second)
-		if started && env.Rand().IntN(6) == 0 { // before it has started, a manager of controller-runtime that ends uses up a processor (docs/findings.md)
-			started = false
+		if env.Rand().IntN(6) == 0 {
 			env.Restart("karpenter")
 		}
 	}
 	env.StopFaults()
 	env.Advance(5 * time.Minute)
 	removeUnknown(env, c)
-	env.Eventually("it has started", time.Hour, func() error {
-		if started {
-			return nil
-		}
-		return errors.New("it has not")
-	})
 	env.Eventually(asWanted, time.Hour, func() error { return agree(env, c) })
 }
 

@@ -6,13 +6,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
-	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 	"sigs.k8s.io/karpenter/pkg/cloudprovider"
@@ -23,14 +21,11 @@ import (
 	"sigs.k8s.io/karpenter/pkg/state/nodepoolhealth"
 )
 
-func init() { ctrl.SetLogger(klog.Background()) }
-
 // kept holds what has a cache whose goroutine Go's garbage collector would end: in a process of its own it lives as long as that.
 var kept []any
 
-// Run runs a manager with the controllers that launch and end the instances of NodeClaims until ctx ends, as Karpenter's operator does. It calls started
-// when its caches are filled.
-func Run(ctx context.Context, cfg *rest.Config, provider cloudprovider.CloudProvider, started func()) error {
+// Run runs a manager with the controllers that launch and end the instances of NodeClaims until ctx ends, as Karpenter's operator does.
+func Run(ctx context.Context, cfg *rest.Config, provider cloudprovider.CloudProvider) error {
 	defaults := &options.Options{CPURequests: 1000, IgnoreDRARequests: true}
 	ctx = options.ToContext(ctx, defaults)
 	m, err := ctrl.NewManager(cfg, ctrl.Options{
@@ -54,10 +49,6 @@ func Run(ctx context.Context, cfg *rest.Config, provider cloudprovider.CloudProv
 	err = errors.Join(
 		claims.Register(ctx, m),
 		garbagecollection.NewController(clock.RealClock{}, m.GetClient(), provider).Register(ctx, m),
-		m.Add(manager.RunnableFunc(func(context.Context) error {
-			started()
-			return nil
-		})),
 	)
 	if err != nil {
 		return err
