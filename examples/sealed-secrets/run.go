@@ -18,7 +18,7 @@ func Run(ctx context.Context, cfg *rest.Config) error {
 	ctx, exit := context.WithCancelCause(ctx)
 	defer exit(nil)
 	utilruntime.ReallyCrash = false // a panic ends this process, and not that of the test
-	utilruntime.PanicHandlers = []func(any){func(v any) { exit(fmt.Errorf("panic: %v", v)) }}
+	utilruntime.PanicHandlers = []func(context.Context, any){func(_ context.Context, v any) { exit(fmt.Errorf("panic: %v", v)) }}
 
 	client, err := kubernetes.NewForConfig(cfg)
 	if err != nil {

@@ -4,9 +4,9 @@ go 1.25.0
 
 require (
 	github.com/informersim/informersim/simtest v0.0.0
-	k8s.io/api v0.34.0
-	k8s.io/apimachinery v0.34.0
-	k8s.io/client-go v0.34.0
+	k8s.io/api v0.34.4
+	k8s.io/apimachinery v0.34.4
+	k8s.io/client-go v0.34.4
 	sigs.k8s.io/sig-storage-lib-external-provisioner/v13 v13.0.0
 )
 

@@ -30,7 +30,7 @@ var modules = []struct {
 	{folder: "examples/first-test", elsewhere: "client-go v0.34"},
 	{folder: "examples/controller-runtime", elsewhere: "client-go v0.31"},
 	{folder: "examples/network-controller", elsewhere: "client-go v0.31"},
-	{folder: "examples/sealed-secrets", elsewhere: "client-go v0.30"},
+	{folder: "examples/sealed-secrets", elsewhere: "client-go v0.31"},
 	{folder: "examples/volume-provisioner", elsewhere: "client-go v0.34"},
 	{folder: "simtest/versions/controllerruntime", elsewhere: "client-go v0.28"},
 	{folder: "wild/argo-rollouts", elsewhere: ".ci/run wild"},
