@@ -87,6 +87,9 @@ func (c *call) applyRequestFault() bool {
 	case spec.Kind == fault.WriteLate:
 		c.holdBack()
 		return true
+	case spec.Kind == fault.WriteOvertaken:
+		c.client.cluster.overtake(c)
+		return false
 	case spec.Kind == fault.ListStale || spec.Kind == fault.WatchOpenStale:
 		c.replica = c.client.cluster.stalestReplica(c)
 		return false
@@ -187,6 +190,10 @@ func (c *call) eligibleFaults() fault.Set {
 		if !c.mayBeStale() {
 			m &^= staleMask
 		}
+	case verbWrite:
+		if !c.overtakable() {
+			m &^= overtakenMask
+		}
 	case verbWatch:
 		if send := c.options.SendInitialEvents; send == nil || !*send || c.client.cluster.options.NoWatchList || c.client.cluster.store.Resource(c.res) == nil {
 			m &^= openTooLargeMask
@@ -204,6 +211,7 @@ var (
 	bookmarkMask     = fault.SetOf(fault.WatchBookmarkLost, fault.WatchBookmarkLate, fault.WatchNoEndBookmark, fault.WatchEndUnmarked, fault.WatchBookmarkEarly)
 	noEndMask        = fault.SetOf(fault.WatchNoEndBookmark, fault.WatchEndUnmarked, fault.WatchBookmarkEarly)
 	slowMask         = fault.SetOf(fault.ListSlow, fault.WatchOpenSlow, fault.WriteSlow)
+	overtakenMask    = fault.SetOf(fault.WriteOvertaken)
 	lateMask         = fault.SetOf(fault.WriteLate)
 	answerMask       = fault.At(fault.OnListAnswer) | fault.At(fault.OnOpenAnswer) | fault.At(fault.OnWriteAnswer)
 )

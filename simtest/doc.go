@@ -89,6 +89,7 @@
 // events a watch cache keeps; whether the server has streaming lists; and, with the overlay (see below), whether goroutines are interleaved. Of two neighbouring seeds, one does what the other does
 // not: the seeds 1 and 2 have between them every kind of fault, crashes, lagging replicas, and a server without streaming lists.
 // A failure names the circumstances, and its trace keeps them. See [Options] for how to fix some of them.
+// From seed 16 on, in half of the seeds 16 to 31, 48 to 63 and so on, other clients write objects just before the controller does ([fault.WriteOvertaken]).
 //
 // With [Options.Nodes], Pods are bound to nodes and live; in half of the seeds they also crash, are evicted and lose their nodes. With
 // names such as "deployment" in [Options.Controllers], Kubernetes' own controllers make Pods of Deployments, Jobs and others. With the set "workload" of

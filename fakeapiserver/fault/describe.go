@@ -38,6 +38,8 @@ var descriptions = map[Kind]string{
 	WatchOldDelete: "a DELETED event has the resourceVersion from before", WatchEndUnmarked: "the bookmark that ends the initial events lacks its annotation",
 	ListTorn: "the second half of a list is newer than its resourceVersion",
 
+	WriteOvertaken: "another client writes the object just before, so that it has a new resourceVersion",
+
 	WebhookTimeout: "a webhook does not answer in time", WebhookRefused: "the connection to a webhook is refused", Webhook500: "a webhook answers 500",
 	WebhookGarbage: "a webhook answers something that is no AdmissionReview",
 }

@@ -7,7 +7,7 @@ import (
 
 // Every kind has a line of help, and only kinds have one.
 func TestEveryKindIsDescribed(t *testing.T) {
-	help := Help(Everyday) + Help(Rare) + Help(Broken)
+	help := Help(Everyday) + Help(Rare) + Help(Broken) + Help(Others)
 	for _, s := range Specs() {
 		text := Describe(s.Kind)
 		if text == "" || len(text) > 100 {

@@ -128,6 +128,9 @@ func (m Mix) Draw(seed uint64) Mix {
 	s := sim.NewStream(seed, "fault-mix")
 	drawn := Mix{Name: m.Name, Max: m.Max, Rates: map[string]float64{}}
 	for i := range table {
+		if table[i].Tier == Others {
+			continue // drawAdded
+		}
 		// Two draws for every kind, whatever its rate, so that changing one rate changes no other draw.
 		on, power := s.IntN(2) == 1, s.IntN(5)-2
 		name := string(table[i].Kind)
@@ -135,7 +138,7 @@ func (m Mix) Draw(seed uint64) Mix {
 			drawn.Rates[name] = min(1, math.Ldexp(rate, power))
 		}
 	}
-	m.drawWebhooks(drawn, func() (bool, int) { return s.IntN(2) == 1, s.IntN(5) - 2 })
+	m.drawAdded(drawn, func() (bool, int) { return s.IntN(2) == 1, s.IntN(5) - 2 })
 	return drawn
 }
 

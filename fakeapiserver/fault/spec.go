@@ -32,6 +32,7 @@ const (
 	Everyday Tier = iota // any, every day
 	Rare                 // any, rarely
 	Broken               // only one that has a bug, or whose operator restores a backup
+	Others               // any, every day: another client has done it
 )
 
 // Spec describes a kind of fault.
@@ -50,7 +51,7 @@ func (s *Spec) Set() Set { return 1 << s.index }
 // Index is where it is among Specs.
 func (s *Spec) Index() int { return s.index }
 
-const numKinds = 61
+const numKinds = 62
 
 // The table is sorted by tier, and new kinds go to the end of theirs: what a swarm draws depends on the order.
 var table = buildTable([numKinds]Spec{
@@ -88,6 +89,8 @@ var table = buildTable([numKinds]Spec{
 	{Kind: Restore, Stage: OnStore, Tier: Broken}, {Kind: RestoreBumped, Stage: OnStore, Tier: Broken},
 	{Kind: WatchOldDelete, Stage: OnFrame, Tier: Broken}, {Kind: WatchEndUnmarked, Stage: OnFrame, Tier: Broken},
 	{Kind: ListTorn, Stage: OnListAnswer, Tier: Broken},
+
+	{Kind: WriteOvertaken, Stage: OnWrite, Tier: Others},
 })
 
 func buildTable(t [numKinds]Spec) [numKinds]Spec {

@@ -16,12 +16,15 @@ func (m Mix) DrawHalf(seed uint64) Mix {
 	halves, powers := sim.NewStream((seed+1)/2, "fault-mix/halves"), sim.NewStream(seed, "fault-mix/powers")
 	drawn := Mix{Name: m.Name, Max: m.Max, Rates: map[string]float64{}}
 	for i := range table {
+		if table[i].Tier == Others {
+			continue // drawAdded
+		}
 		on, power := halves.IntN(2) == int(seed&1), powers.IntN(5)-2 // for every kind, as in Draw
 		name := string(table[i].Kind)
 		if rate := m.Rates[name]; on && rate > 0 {
 			drawn.Rates[name] = min(1, math.Ldexp(rate, power))
 		}
 	}
-	m.drawWebhooks(drawn, func() (bool, int) { return halves.IntN(2) == int(seed&1), powers.IntN(5) - 2 })
+	m.drawAdded(drawn, func() (bool, int) { return halves.IntN(2) == int(seed&1), powers.IntN(5) - 2 })
 	return drawn
 }

@@ -154,6 +154,9 @@ func (t *trial) expiredPage(spec *fault.Spec) []string {
 }
 
 func (t *trial) faultyWrite(spec *fault.Spec) []string {
+	if spec.Kind == fault.WriteOvertaken {
+		return t.overtaken(spec)
+	}
 	err, slow := t.hit(spec, func() { t.writes("c", "a/x") })
 	t.writes("d", "a/y")
 	t.passes(slow)
@@ -170,6 +173,31 @@ func (t *trial) faultyWrite(spec *fault.Spec) []string {
 	t.writes("c", "a/x")
 	t.rest()
 	return []string{"commit a/y@13", "c write: " + err, "d write: a/y@13", "commit a/x@14", "c write: a/x@14"}
+}
+
+// overtaken has somebody else write an object before a client does, which knows the revision from before, goes by none, or deletes it.
+func (t *trial) overtaken(spec *fault.Spec) []string {
+	obj := named("a/x")
+	verb, want := fakeapiserver.Update, []string{"commit a/x@13"}
+	switch t.IntN(3) {
+	case 0:
+		obj.ResourceVersion = "10"
+		want = append(want, "c write: 409 Conflict")
+	case 1:
+		want = append(want, "commit a/x@14", "c write: a/x@14")
+	default:
+		verb = fakeapiserver.Delete
+		want = append(want, "commit a/x@14", "c write: a/x@14")
+	}
+	t.hit(spec, func() {
+		w := fakeapiserver.Write{Resource: t.pods, Verb: verb, Object: obj}
+		if verb == fakeapiserver.Delete {
+			w = fakeapiserver.Write{Resource: t.pods, Verb: verb, Namespace: "a", Name: "x"}
+		}
+		t.now(func() { t.clients["c"].Write(w, &ear{t, "c", ""}) })
+	})
+	t.rest()
+	return want
 }
 
 func (t *trial) faultyOpening(spec *fault.Spec) []string {

@@ -80,6 +80,11 @@ const (
 	ListTorn           Kind = "list-torn"             // the second half of a list is newer than its resourceVersion (k94002)
 )
 
+// What other clients do. No mix has it but those of a Go test's seeds 16 to 31, 48 to 63 and so on.
+const (
+	WriteOvertaken Kind = "write-overtaken" // another client writes the object just before; what goes by the old resourceVersion gets a 409
+)
+
 // What happens to calls of admission webhooks, in Go tests that have some (simtest.Options.Webhooks). The webhook's failure policy decides what
 // becomes of the write.
 const (

@@ -54,7 +54,8 @@ and end it, counted from now, and after names the event it waits for:
 The kinds of faults:
 ` + fault.Help(fault.Everyday) + `Rarer, in the mix edges, too:
 ` + fault.Help(fault.Rare) + `Of servers with a bug, and of operators who restore a backup, on request only:
-` + fault.Help(fault.Broken) + `
+` + fault.Help(fault.Broken) + `Of other clients, on request only:
+` + fault.Help(fault.Others) + `
 POST /restore puts the Store back without a restart, as when etcd is restored under running apiservers. Without bump they do not
 notice: they serve what they had, and miss writes until the revision has passed what they have seen. With bump=M, above all earlier
 revisions, their watch caches start anew and watches end with 410. POST /restart for each replica does what a restart of the

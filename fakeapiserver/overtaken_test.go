@@ -1,0 +1,65 @@
+package fakeapiserver
+
+import (
+	"strconv"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/informersim/informersim/fakeapiserver/fault"
+)
+
+// A write is overtaken if there is an object to write, and a leader to write it; the fault waits for one that can be.
+func TestWriteOvertaken(t *testing.T) {
+	w := newWorld(t, ClusterOptions{})
+	old := w.create("a/x", func(p *corev1.Pod) { p.Spec.NodeName = "n" })
+	pod := func(name string, rv int64) *corev1.Pod {
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: name}}
+		if rv > 0 {
+			p.ResourceVersion = strconv.FormatInt(rv, 10)
+		}
+		return p
+	}
+	inject(w, fault.Fault{Kind: fault.WriteOvertaken})
+	for _, step := range []struct {
+		write Write
+		is    func(error) bool
+		left  int // of the fault
+		at    int64
+	}{
+		{Write{Verb: Create, Object: pod("y", 0)}, nil, 1, old + 1},
+		{Write{Verb: Update, Object: pod("none", 0)}, apierrors.IsNotFound, 1, old + 1},
+		{Write{Verb: Delete, Namespace: "a", Name: "none"}, apierrors.IsNotFound, 1, old + 1},
+		{Write{Verb: Update, Object: pod("x", old)}, apierrors.IsConflict, 0, old + 2},
+	} {
+		r := &receiver{}
+		step.write.Resource = w.pods
+		w.do(func() { w.cl.Write(step.write, r) })
+		w.settle()
+		if ok := r.writeErr == nil; step.is != nil && !step.is(r.writeErr) || step.is == nil && !ok {
+			t.Errorf("%s: %v", step.write.describe(), r.writeErr)
+		}
+		if left := len(w.c.Faults()); left != step.left || w.c.Store().Revision() != step.at {
+			t.Errorf("%s: %d faults are left at %d, want %d at %d", step.write.describe(), left, w.c.Store().Revision(), step.left, step.at)
+		}
+	}
+	if live := w.c.Store().Find(w.pods, "a", "x").Live().Object().(*corev1.Pod); live.Spec.NodeName != "n" {
+		t.Errorf("it has changed %v", live)
+	}
+
+	w.do(func() { // nobody writes without a leader
+		for _, k := range []fault.Kind{fault.LeaderLoss, fault.WriteOvertaken} {
+			if err := w.c.Inject(fault.Fault{Kind: k}); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	r := &receiver{}
+	w.do(func() { w.cl.Write(Write{Verb: Update, Resource: w.pods, Object: pod("x", 0)}, r) })
+	w.settle()
+	if r.writeErr == nil || w.c.Store().Revision() != old+2 {
+		t.Errorf("without a leader: %v at %d", r.writeErr, w.c.Store().Revision())
+	}
+}

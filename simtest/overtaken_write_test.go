@@ -1,0 +1,113 @@
+package simtest_test
+
+import (
+	"context"
+	"maps"
+	"reflect"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informersim/informersim/simtest"
+	"github.com/informersim/informersim/simtest/fault"
+)
+
+// marksBody has a controller mark each ConfigMap with its value. It hears of changes of values only, as many hear of those of a generation. conflicts says what it makes of a conflict.
+func marksBody(conflicts func(error) error) func(*simtest.Env) {
+	return func(env *simtest.Env) {
+		env.Go("marks", func(ctx context.Context) error {
+			queue, shutDown, err := newMapQueue(ctx, env.RESTConfig("marks"), false)
+			if err != nil {
+				return err
+			}
+			defer shutDown()
+			queue.deaf.Store(true)
+			if _, err := queue.maps.AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(old, obj any) {
+				if was, m := old.(*corev1.ConfigMap), obj.(*corev1.ConfigMap); was.UID != m.UID || !maps.Equal(was.Data, m.Data) {
+					queue.Add(m.Namespace + "/" + m.Name)
+				}
+			}}); err != nil {
+				return err
+			}
+			queue.factory.WaitForCacheSync(ctx.Done())
+			work(queue, func(key string) error {
+				obj, exists, err := queue.maps.GetIndexer().GetByKey(key)
+				if err != nil || !exists || obj.(*corev1.ConfigMap).Labels["marked"] == obj.(*corev1.ConfigMap).Data["v"] {
+					return err
+				}
+				m := obj.(*corev1.ConfigMap).DeepCopy()
+				m.Labels = map[string]string{"marked": m.Data["v"]}
+				_, err = queue.client.CoreV1().ConfigMaps(m.Namespace).Update(ctx, m, metav1.UpdateOptions{})
+				if apierrors.IsConflict(err) {
+					return conflicts(err)
+				}
+				return err
+			})
+			return nil
+		})
+		for n := range 6 {
+			env.Create(configMap("m"+string(rune('0'+n)), "a"))
+			env.Advance(10 * time.Second)
+		}
+	}
+}
+
+// Who takes a conflict for another's affair, because a change is on its way that it will hear of, waits for ever if it hears of no such change.
+func TestSwallowedConflictIsFound(t *testing.T) {
+	o := simtest.Options{Seeds: 32, Properties: simtest.WellBehaved()}
+	found := simtest.Find(t, o, marksBody(func(error) error { return nil }))
+	if found == nil {
+		t.Fatal("found nothing")
+	}
+	wantIn(t, found.Text, "QuietAfterRestart", "marks", string(fault.WriteOvertaken), "Conflict")
+	simtest.Run(t, simtest.Options{Seeds: 40, Properties: simtest.WellBehaved()}, marksBody(func(err error) error { return err }))
+}
+
+// A test can order it: what goes by the resourceVersion that it has read gets a conflict, everything else is done, and nothing but the resourceVersion is new.
+func TestWriteOvertaken(t *testing.T) {
+	simtest.Run(t, simtest.Options{Seeds: 2, Mix: "none"}, func(env *simtest.Env) {
+		client, err := kubernetes.NewForConfig(env.RESTConfig("writer"))
+		if err != nil {
+			panic(err)
+		}
+		writes, ctx := client.CoreV1().ConfigMaps("default"), env.Context()
+		overtaken := func() { env.Inject(fault.Fault{Kind: fault.WriteOvertaken, Target: "writer"}) }
+		if _, err := writes.List(ctx, metav1.ListOptions{}); err != nil { // a client is known by its requests
+			t.Fatal(err)
+		}
+		overtaken()
+		read, err := writes.Create(ctx, configMap("m", "a"), metav1.CreateOptions{}) // there is nothing to overtake
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := writes.Update(ctx, read, metav1.UpdateOptions{}); !apierrors.IsConflict(err) {
+			t.Errorf("an update: %v", err)
+		}
+		now, err := writes.Get(ctx, "m", metav1.GetOptions{})
+		if err != nil || now.ResourceVersion == read.ResourceVersion {
+			t.Errorf("after it: %v, %v", now, err)
+		}
+		now.ManagedFields, read.ManagedFields, read.ResourceVersion = nil, nil, now.ResourceVersion
+		if !reflect.DeepEqual(now, read) {
+			t.Errorf("after it, there is %v, not %v", now, read)
+		}
+		overtaken()
+		if _, err := writes.Patch(ctx, "m", types.MergePatchType, []byte(`{"data":{"v":"b"}}`), metav1.PatchOptions{}); err != nil {
+			t.Errorf("a patch: %v", err)
+		}
+		overtaken()
+		if _, err := writes.Patch(ctx, "m", types.MergePatchType, []byte(`{"metadata":{"resourceVersion":"`+now.ResourceVersion+`"},"data":{"v":"c"}}`), metav1.PatchOptions{}); !apierrors.IsConflict(err) {
+			t.Errorf("a patch of what it has read: %v", err)
+		}
+		overtaken()
+		if err := writes.Delete(ctx, "m", metav1.DeleteOptions{}); err != nil {
+			t.Errorf("a delete: %v", err)
+		}
+	})
+}
