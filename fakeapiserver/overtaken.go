@@ -6,11 +6,12 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
-// overtakable reports whether another client can write the object of the request before it.
+// overtakable reports whether another client can write the object of the request before it. Of two writes of a client one gets through: whoever is told
+// of what has overtaken it, and tries again at once, would go round for ever while no time passes.
 func (c *call) overtakable() bool {
 	switch c.verbName() {
 	case "update", "patch", "delete":
-		return c.res != noResource && c.target() != nil
+		return !c.client.overtaken && c.res != noResource && c.target() != nil
 	}
 	return false
 }
@@ -37,5 +38,6 @@ func (c *Cluster) overtake(by *call) {
 		return
 	}
 	m.SetResourceVersion("")
+	by.overtaken, by.client.overtaken = true, true
 	_, _ = c.Update(by.res, obj) // where the journal refuses it, nobody has written anything
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/informersim/informersim/simtest/fault"
 )
 
-// marksBody has a controller mark each ConfigMap with its value. It hears of changes of values only, as many hear of those of a generation. conflicts says what it makes of a conflict.
-func marksBody(conflicts func(error) error) func(*simtest.Env) {
+// marksBody has a controller mark each ConfigMap with its value. It hears of changes of values only, as many hear of those of a generation, and if it asks for them of labels. conflicts says what it makes of a conflict.
+func marksBody(labels bool, conflicts func(error) error) func(*simtest.Env) {
 	return func(env *simtest.Env) {
 		env.Go("marks", func(ctx context.Context) error {
 			queue, shutDown, err := newMapQueue(ctx, env.RESTConfig("marks"), false)
@@ -29,7 +29,7 @@ func marksBody(conflicts func(error) error) func(*simtest.Env) {
 			defer shutDown()
 			queue.deaf.Store(true)
 			if _, err := queue.maps.AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(old, obj any) {
-				if was, m := old.(*corev1.ConfigMap), obj.(*corev1.ConfigMap); was.UID != m.UID || !maps.Equal(was.Data, m.Data) {
+				if was, m := old.(*corev1.ConfigMap), obj.(*corev1.ConfigMap); was.UID != m.UID || !maps.Equal(was.Data, m.Data) || labels && !maps.Equal(was.Labels, m.Labels) {
 					queue.Add(m.Namespace + "/" + m.Name)
 				}
 			}}); err != nil {
@@ -61,12 +61,23 @@ func marksBody(conflicts func(error) error) func(*simtest.Env) {
 // Who takes a conflict for another's affair, because a change is on its way that it will hear of, waits for ever if it hears of no such change.
 func TestSwallowedConflictIsFound(t *testing.T) {
 	o := simtest.Options{Seeds: 32, Properties: simtest.WellBehaved()}
-	found := simtest.Find(t, o, marksBody(func(error) error { return nil }))
+	found := simtest.Find(t, o, marksBody(false, func(error) error { return nil }))
 	if found == nil {
 		t.Fatal("found nothing")
 	}
 	wantIn(t, found.Text, "QuietAfterRestart", "marks", string(fault.WriteOvertaken), "Conflict")
-	simtest.Run(t, simtest.Options{Seeds: 40, Properties: simtest.WellBehaved()}, marksBody(func(err error) error { return err }))
+	simtest.Run(t, simtest.Options{Seeds: 40, Properties: simtest.WellBehaved()}, marksBody(false, func(err error) error { return err }))
+}
+
+// It is found, too, by a write that is undone, if that is what the controller hears of.
+func TestSwallowedConflictIsProbed(t *testing.T) {
+	o := simtest.Options{Seeds: 4, CrashProbability: 1e-12, FaultMix: &fault.Mix{Name: "hardly", Rates: map[string]float64{string(fault.WriteOvertaken): 1e-12}}, Properties: simtest.WellBehaved()}
+	found := simtest.Find(t, o, marksBody(true, func(error) error { return nil }))
+	if found == nil || found.Property != simtest.NoAbandonedWrite {
+		t.Fatalf("found %v", found)
+	}
+	wantIn(t, found.Text, "marks changes metadata.labels.marked of configmaps default/m", "409 Conflict", "was not tried again")
+	simtest.Run(t, o, marksBody(true, func(err error) error { return err }))
 }
 
 // A test can order it: what goes by the resourceVersion that it has read gets a conflict, everything else is done, and nothing but the resourceVersion is new.
@@ -77,9 +88,11 @@ func TestWriteOvertaken(t *testing.T) {
 			panic(err)
 		}
 		writes, ctx := client.CoreV1().ConfigMaps("default"), env.Context()
-		overtaken := func() { env.Inject(fault.Fault{Kind: fault.WriteOvertaken, Target: "writer"}) }
-		if _, err := writes.List(ctx, metav1.ListOptions{}); err != nil { // a client is known by its requests
-			t.Fatal(err)
+		overtaken := func() { // one of two writes gets through
+			if _, err := writes.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "other-"}}, metav1.CreateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			env.Inject(fault.Fault{Kind: fault.WriteOvertaken, Target: "writer"})
 		}
 		overtaken()
 		read, err := writes.Create(ctx, configMap("m", "a"), metav1.CreateOptions{}) // there is nothing to overtake

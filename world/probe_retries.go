@@ -46,6 +46,7 @@ type undoing struct {
 	probed
 	step  uint64 // in which it was written
 	path  string // of its request
+	put   bool   // that was an update
 	uid   types.UID
 	old   any
 	obj   any
@@ -101,6 +102,7 @@ func (b *wellBehaved) noteChange(r *sim.Record) {
 	}
 	u := undoing{probed: by(), step: r.Step, uid: m.GetUID(), old: r.Old, obj: r.Obj}
 	u.path, _, _ = strings.Cut(q.Path, "?")
+	u.put = q.Method == http.MethodPut
 	if b.undos == nil {
 		b.undos = map[probed]undoing{}
 	}
@@ -267,6 +269,7 @@ func (b *wellBehaved) probe() {
 	abandoned := b.asked(wellbehaved.NameAbandoned)
 	if abandoned {
 		b.outage(undos)
+		b.conflicts(undos)
 	}
 	made := b.deletable()
 	if abandoned {
@@ -302,7 +305,7 @@ func probedBy(undos []undoing) (targets []probed) {
 // failing has writes of objects fail, for as long as a fault says.
 func (b *wellBehaved) failing(targets []probed, f fault.Fault) {
 	for _, p := range targets {
-		f.Kind, f.Target, f.Resource, f.Namespace, f.Name, f.From = fault.Write500, p.client, p.resource, p.namespace, p.name, b.w.kernel.Elapsed()+time.Millisecond
+		f.Kind, f.Target, f.Resource, f.Namespace, f.Name, f.From = cmp.Or(f.Kind, fault.Write500), p.client, p.resource, p.namespace, p.name, b.w.kernel.Elapsed()+time.Millisecond
 		if err := b.w.cluster.Inject(f); err != nil {
 			b.w.kernel.Fail(err)
 			return
@@ -321,6 +324,20 @@ func (b *wellBehaved) undoSoon(undos []undoing) {
 func (b *wellBehaved) outage(undos []undoing) {
 	outages(b, append(undos, b.undoable(true)...), func(u undoing) {
 		b.failing([]probed{u.probed}, b.lasting())
+		b.undoSoon([]undoing{u})
+	}, b.isUndone)
+}
+
+// conflicts undoes changes once more, in a run whose mix has that somebody else writes just before, while that happens to all updates of their objects.
+func (b *wellBehaved) conflicts(undos []undoing) {
+	if b.w.config.mix.Rates[string(fault.WriteOvertaken)] == 0 {
+		return
+	}
+	undos = slices.DeleteFunc(append(slices.Clone(undos), b.undoable(true)...), func(u undoing) bool { return !u.put })
+	outages(b, undos, func(u undoing) {
+		f := b.lasting()
+		f.Kind = fault.WriteOvertaken
+		b.failing([]probed{u.probed}, f)
 		b.undoSoon([]undoing{u})
 	}, b.isUndone)
 }

@@ -153,7 +153,7 @@ func (a *abandonment) record(w property.World, r *sim.Record) *reports.Violation
 func (a *abandonment) fails(w property.World, r *sim.Record, id sentAs, q *Request) {
 	by, before := a.answered(r), a.trying[id]
 	delete(a.trying, id)
-	if !strings.HasPrefix(r.Detail, "5") || a.o.ListsAnew() {
+	if !strings.HasPrefix(r.Detail, "5") && !strings.HasPrefix(r.Detail, "409 Conflict") || a.o.ListsAnew() {
 		return
 	}
 	u, is := a.answers(q, &id)
