@@ -268,6 +268,7 @@ func (b *wellBehaved) probe() {
 	if abandoned {
 		b.outage(undos)
 	}
+	b.notes()
 	made := b.deletable()
 	if abandoned {
 		b.outageOfCreates(made)
