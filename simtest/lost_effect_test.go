@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,6 +24,8 @@ type inOrderKeeper struct {
 	earlyRelease  bool // before the Secret is removed
 	dated         bool // each Secret's name has the time
 	leaves        bool // an empty Secret in place of the one that goes
+	looks         bool // whether its cache has the Secret, before it removes it
+	listens       bool // to Secrets, and removes those whose ConfigMap has gone
 }
 
 const (
@@ -36,18 +39,31 @@ func (k inOrderKeeper) run(ctx context.Context, config *rest.Config) error {
 		return err
 	}
 	defer shutDown()
+	cached := func() []*corev1.Secret { return nil }
+	if k.looks {
+		look := func(*corev1.Secret) {}
+		if k.listens {
+			look = func(s *corev1.Secret) { queue.Add(s.Namespace + "/" + s.Labels["of"]) }
+		}
+		if cached, err = queue.watchSecrets(ctx, look); err != nil {
+			return err
+		}
+	}
 	queue.factory.WaitForCacheSync(ctx.Done())
 	work(queue, func(key string) error {
 		obj, exists, err := queue.maps.GetIndexer().GetByKey(key)
+		if err == nil && !exists && k.listens {
+			return queue.client.CoreV1().Secrets("default").DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: "of=" + strings.TrimPrefix(key, "default/")})
+		}
 		if err != nil || !exists {
 			return err
 		}
-		return k.reconcile(ctx, queue.client, obj.(*corev1.ConfigMap).DeepCopy())
+		return k.reconcile(ctx, queue.client, obj.(*corev1.ConfigMap).DeepCopy(), cached)
 	})
 	return nil
 }
 
-func (k inOrderKeeper) reconcile(ctx context.Context, client kubernetes.Interface, m *corev1.ConfigMap) error {
+func (k inOrderKeeper) reconcile(ctx context.Context, client kubernetes.Interface, m *corev1.ConfigMap, cached func() []*corev1.Secret) error {
 	maps, secrets := client.CoreV1().ConfigMaps(m.Namespace), client.CoreV1().Secrets(m.Namespace)
 	write := func() error {
 		updated, err := maps.Update(ctx, m, metav1.UpdateOptions{})
@@ -62,6 +78,9 @@ func (k inOrderKeeper) reconcile(ctx context.Context, client kubernetes.Interfac
 			return nil
 		}
 		remove := func() error {
+			if k.looks && !slices.ContainsFunc(cached(), func(s *corev1.Secret) bool { return s.Labels["of"] == m.Name }) {
+				return nil
+			}
 			if err := secrets.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: "of=" + m.Name}); err != nil || !k.leaves {
 				return err
 			}
@@ -116,7 +135,7 @@ func (k inOrderKeeper) reconcile(ctx context.Context, client kubernetes.Interfac
 		return nil
 	}
 	note := func() error {
-		m.Annotations = map[string]string{noted: m.Data["v"]}
+		metav1.SetMetaDataAnnotation(&m.ObjectMeta, noted, m.Data["v"])
 		return write()
 	}
 	if k.notesMaking && len(all.Items) == 0 {
@@ -147,12 +166,14 @@ func TestNoLostEffect(t *testing.T) {
 		simtest.Run(t, o, inOrderKeeper{}.test)
 		simtest.Run(t, o, inOrderKeeper{dated: true}.test)
 		simtest.Run(t, o, inOrderKeeper{leaves: true}.test)
+		simtest.Run(t, o, inOrderKeeper{looks: true, listens: true}.test)
 		for name, c := range map[string]struct {
 			inOrderKeeper
 			says []string
 		}{
 			"the making is noted before it is done":      {inOrderKeeper{notesMaking: true}, []string{"keeper does not make secrets default/b when configmaps default/b is made and its writes of that fail for 10s", "keeper makes secrets default/b", "/secrets, which fails"}},
 			"the finalizer comes late":                   {inOrderKeeper{lateFinalizer: true}, []string{"secrets default/b is left: configmaps default/b, for which keeper makes it, and which takes it along otherwise, was deleted 5s after it was made", "It makes it before the finalizer is there"}},
+			"the cache lags":                             {inOrderKeeper{looks: true}, []string{"secrets default/b is left: configmaps default/b, for which keeper makes it, and which takes it along otherwise, was deleted 5s after it was made, while keeper's watch of secrets told nothing for 10s", "What its cache does not have yet", "keeper deletes secrets default/b", "keeper is told nothing more of secrets for 10s"}},
 			"the finalizer goes before it is cleaned up": {inOrderKeeper{earlyRelease: true}, []string{"secrets default/b is left: configmaps default/b is gone, and keeper deletes it then if nothing fails", "keeper deletes secrets default/b"}},
 		} {
 			t.Run(name, func(t *testing.T) {

@@ -33,6 +33,7 @@ const (
 	NoHastyWrite          = "NoHastyWrite"
 	NoLostEffect          = "NoLostEffect"
 	NoMistakenAbsence     = "NoMistakenAbsence"
+	NoLostAnnotation      = "NoLostAnnotation"
 )
 
 // wellBehaved are the ready-made properties, with what they say.
@@ -62,6 +63,7 @@ var wellBehaved = []Property{
 	{Name: NoHastyWrite, Statement: "a controller that begins writes nothing because one of its informers has not listed yet"},
 	{Name: NoLostEffect, Statement: "what a controller does about an object when nothing fails, it does, too, when its writes fail for a while"},
 	{Name: NoMistakenAbsence, Statement: "a controller does not take a read that fails for the answer that there is nothing"},
+	{Name: NoLostAnnotation, Statement: "no controller takes away what others have put into an object's labels or annotations when it writes something else"},
 }
 
 // Exception is what a property of WellBehaved does not judge: what a client does, what is done to an object, or, with both, the one to the other.
@@ -131,10 +133,12 @@ type Exception struct {
 //	NoHastyWrite           a controller that is restarted writes something because one of its lists comes late, which it does not write otherwise: it has not
 //	                       waited for its informers (cache.WaitForCacheSync)
 //	NoLostEffect           what a controller makes when an object of the test is made, or deletes when that goes, is lacking, or there, for good if its
-//	                       writes of it fail for 10 s, or stays if the object goes while the controller cannot write it: it has noted as done, in a status or by a
-//	                       finalizer, what was not done yet
+//	                       writes of it fail for 10 s, or stays if the object goes while the controller cannot write it, or while its watch has not told it of what it has made: it
+//	                       has noted as done, in a status or by a finalizer, what was not done yet, or trusted its cache
 //	NoMistakenAbsence      a controller creates, deletes or changes something when a get of its fails with a 500, which it does not otherwise: it takes any error for
 //	                       "not found"
+//	NoLostAnnotation       an annotation, or a label, that somebody else has put into an object is let be, and gone with the next write that has another reason: the
+//	                       controller sends what it would make in place of what is there, changed
 //
 // When the body has returned, the run goes on for them: the faults stop, 20 minutes of virtual time pass, as long as any of client-go's
 // backoffs lasts, and for 10 more the controllers are watched. The body's own checks and properties no longer are asked then. So the runs of a seed
@@ -152,20 +156,21 @@ type Exception struct {
 // fail for 10 s. If that is still undone after 2 minutes, the informers list anew once more 20 minutes later, and then, if it still is, all processes are restarted. The same is done with creates: of each client, the last
 // objects of up to three resources that it has created, or made by an apply, are deleted while its creates of the resource fail; and with finalizers: up to three objects that have one of the
 // client's are deleted while its writes of them fail; and with deletes: the last objects of up to three resources that it has deleted are made anew while its deletes of them fail. In half of the seeds, eight in a row, it is one object in all that writes fail of, another one each seed, since who tries one write again
-// often makes good another that it has given up. For NoGrowingBackoff, what was created is deleted three times more, and the first two attempts to make one again fail each time; for NoLostDeletion, once more,
+// often makes good another that it has given up. For NoLostAnnotation, an annotation is put into those whose last changes can be undone, and 4 minutes later these are undone
+// where it still is, once more. For NoGrowingBackoff, what was created is deleted three times more, and the first two attempts to make one again fail each time; for NoLostDeletion, once more,
 // just after the watches of the resource have ended with 410 Expired, and so are up to three objects that the test has made and that have no finalizers, each of which is made anew every time. For NoLostReplacement, up to three objects that the test has made, and that have no finalizers, are deleted and made anew, while the
 // watches are open and once more after they have ended; all controllers are restarted 22 minutes later. The other properties judge before that; NoForgottenChange,
 // after the informers have listed anew once more, if what a controller has written since they did is a number, which may be another one each time.
 //
 // A controller that waits for its time, such as half an hour after a change, may happen to write just when the run has done something to it, or not to have removed yet what it removes once in an hour. So what NoFinalizerLeft, NoForgottenFailure,
-// NoForgottenChange, NoLeftover, NoAbandonedWrite, QuietAfterRestart, NoLostDeletion, NoLostReplacement, NoHastyWrite, NoLostEffect or
-// NoMistakenAbsence finds counts only if it is found, too, when the run is made once more with all of this 67 minutes later.
+// NoForgottenChange, NoLeftover, NoAbandonedWrite, QuietAfterRestart, NoLostDeletion, NoLostReplacement, NoHastyWrite, NoLostEffect,
+// NoMistakenAbsence or NoLostAnnotation finds counts only if it is found, too, when the run is made once more with all of this 67 minutes later.
 // NoGrowingBackoff's rounds are an hour and a half apart then, since a backoff may end by itself some time after the last failure.
 //
 // For QuietAfterRestart, all processes are restarted before that, when the 10 minutes are over, and 90 s pass; if somebody writes something then, they are restarted once more, since
 // one that writes at each start has forgotten nothing. For NoHastyWrite, they are restarted twice more, while one resource is listed 20 s late for one client;
 // which ones follows from the seed. For NoLostEffect, an object that the test has made is deleted and made anew, twice, and then once more while what the controllers have done about
-// that each time fails for 10 s. For NoMistakenAbsence, the informers list anew twice while the gets of one resource fail, other ones each seed. Where processes never crash (Options.CrashProbability), or none runs at the end, none is
+// that each time fails for 10 s, and so twice for 5 s: while their writes of it fail, and while a watch of what they make for it lags. For NoMistakenAbsence, the informers list anew twice while the gets of one resource fail, other ones each seed. Where processes never crash (Options.CrashProbability), or none runs at the end, none is
 // restarted, and a passing Run says so.
 //
 // NoHotReconcile, NoEndlessError and NoForgottenFailure see the reconciles that a test tells of, by [Logger] or [Env.Reconciling], and NoEndlessError the errors that are logged with klog or

@@ -128,6 +128,7 @@ func (t *trier) run() {
 	}
 	if len(removes) > 0 && !b.over() && t.goes(none) {
 		t.hasty()
+		t.lagging(removes)
 	}
 	if !t.there() && !b.over() {
 		t.comes(none)
@@ -142,14 +143,41 @@ func (t *trier) hasty() {
 		f := b.lasting()
 		f.Kind, f.Resource, f.Namespace, f.Name, f.From = fault.Write500, t.x.resource, t.x.namespace, t.x.name, b.w.kernel.Elapsed()+time.Millisecond
 		b.inject(f)
-		t.make()
-		b.w.kernel.Clock().AfterFunc(wellbehaved.Hasty, func() {
-			b.serve(http.MethodDelete, t.path+"/"+t.x.name, "application/json", deleteNow(""))
-		})
+		t.makeAndRemove()
 	})
 	if !b.over() && !t.there() {
 		b.awaits()
 	}
+}
+
+// lagging makes the object and deletes it when controllers have done what they do for it, of which the watch of one resource has not told them yet: what a cache does not have may be there.
+func (t *trier) lagging(removes []wellbehaved.Effect) {
+	b := t.b
+	if b.over() || t.there() {
+		return
+	}
+	b.w.stopFaults()
+	e := t.one(removes)[0]
+	resource, _, _ := strings.Cut(e.Key, " ")
+	if resource == t.x.resource {
+		return // its end would be told late, too
+	}
+	trial := wellbehaved.Trial{Trigger: wellbehaved.TriggerGone, Failing: true, Hasty: true, Lagging: resource}
+	t.try(trial, func() {
+		b.injectInto(e.Client, fault.Fault{Kind: fault.WatchDelay, Resource: resource, From: b.w.kernel.Elapsed() + time.Millisecond, Duration: wellbehaved.Outage, Count: -1})
+		t.makeAndRemove()
+	})
+	if !b.over() && !t.there() {
+		b.awaits()
+	}
+}
+
+// makeAndRemove makes the object, and deletes it soon after.
+func (t *trier) makeAndRemove() {
+	t.make()
+	t.b.w.kernel.Clock().AfterFunc(wellbehaved.Hasty, func() {
+		t.b.serve(http.MethodDelete, t.path+"/"+t.x.name, "application/json", deleteNow(""))
+	})
 }
 
 // one returns one of some effects, another one each seed: whoever writes one thing after another may only give up what comes last.

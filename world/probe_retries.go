@@ -271,6 +271,7 @@ func (b *wellBehaved) probe() {
 		b.outage(undos)
 		b.conflicts(undos)
 	}
+	b.notes()
 	made := b.deletable()
 	if abandoned {
 		b.outageOfCreates(made)

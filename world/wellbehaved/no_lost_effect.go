@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/sim"
@@ -31,8 +32,9 @@ type Trial struct {
 	N       int    // the how manieth it is in the run; 0 for none
 	Key     string // the object, as in records
 	Trigger string
-	Failing bool // what controllers do about it fails for Outage
-	Hasty   bool // it goes just after it was made, while controllers' writes of it fail
+	Failing bool   // what controllers do about it fails for Outage
+	Hasty   bool   // it goes just after it was made, while controllers' writes of it fail
+	Lagging string // or rather, while their watches of this resource tell nothing; "" for that
 }
 
 // Trials is what the run asks the property.
@@ -62,7 +64,7 @@ func noLostEffect(o *Options) property.Property {
 	return property.Property{
 		Name:      NameEffect,
 		Statement: "what a controller does about an object when nothing fails, it does, too, when its writes fail for a while",
-		Kinds:     []sim.Kind{fakeapiserver.KindRequest, fakeapiserver.KindResponse, fakeapiserver.KindCommit},
+		Kinds:     []sim.Kind{fakeapiserver.KindRequest, fakeapiserver.KindResponse, fakeapiserver.KindCommit, fakeapiserver.KindFault},
 		New: func() property.Checker {
 			s := &effects{o: o, made: map[string]bool{}}
 			o.Tries(s)
@@ -89,6 +91,9 @@ type trial struct {
 	born   map[string]bool    // what they have made since its object was, by key
 	begins reports.Evidence
 	failed *reports.Evidence
+
+	delayed *reports.Evidence // a watch was
+	late    string            // whose
 }
 
 func (s *effects) record(w property.World, r *sim.Record) *reports.Violation {
@@ -104,6 +109,12 @@ func (s *effects) record(w property.World, r *sim.Record) *reports.Violation {
 		if q := s.o.Sent(r.Actor, r.N); q != nil && q.Method != http.MethodGet && s.o.Role(r.Actor) == Controller {
 			e := reports.Because(r, "%s sends %s %s, which fails: %s", clientName(w, r.Actor), q.Method, q.Path, r.Detail)
 			s.now.failed = &e
+		}
+	case fakeapiserver.KindFault:
+		if s.now != nil && s.now.Lagging != "" && s.now.delayed == nil && r.Detail == string(fault.WatchDelay) {
+			by := strings.TrimPrefix(r.Key, "conn/")
+			e := reports.Because(r, "%s is told nothing more of %s for %v", by, s.now.Lagging, time.Duration(Outage))
+			s.now.delayed, s.now.late = &e, by
 		}
 	case fakeapiserver.KindCommit:
 		s.committed(r, s.o.writeOf(w))
@@ -224,6 +235,9 @@ func (s *effects) Misses(w property.World, final bool) bool {
 		return false
 	}
 	for _, e := range s.Effects(t.Trigger) {
+		if t.Lagging != "" && (t.late != e.Client || t.Lagging != pluralOf(e.Key)) {
+			continue
+		}
 		if key := s.missing(w, &e); key != "" {
 			if final {
 				s.found = s.violation(w, &e, key)
@@ -264,6 +278,9 @@ func (s *effects) violation(w property.World, e *Effect, key string) *reports.Vi
 	also := fmt.Sprintf("its informers have listed anew since then, and it was restarted, %v after that", since)
 	message := ""
 	switch {
+	case t.Lagging != "":
+		message = fmt.Sprintf("%s is left: %s, for which %s makes it, and which takes it along otherwise, was deleted %v after it was made, while %s's watch of %s told nothing for %v; %s. What its cache does not have yet it takes for what is not there, and lets go of %s: whoever cleans up deletes without a look at the cache, or asks the API",
+			key, t.Key, e.Client, time.Duration(Hasty), e.Client, t.Lagging, time.Duration(Outage), also, t.Key)
 	case t.Hasty:
 		message = fmt.Sprintf("%s is left: %s, for which %s makes it, and which takes it along otherwise, was deleted %v after it was made, while %s's writes of it failed; %s. It makes it before the finalizer is there that is to remove it", key, t.Key, e.Client, time.Duration(Hasty), e.Client, also)
 	case t.Trigger == TriggerGone:
@@ -272,6 +289,9 @@ func (s *effects) violation(w property.World, e *Effect, key string) *reports.Vi
 		message = fmt.Sprintf("%s does not make %s when %s is made and its writes of that fail for %v. If nothing fails it does, each time; %s. What it takes for done, such as a status, an annotation or a finalizer that it looks at, it has written before it was done, or it drops the error", e.Client, key, t.Key, time.Duration(Outage), also)
 	}
 	v := &reports.Violation{Key: key, Message: message, Because: []reports.Evidence{e.done, t.begins}}
+	if t.delayed != nil {
+		v.Because = []reports.Evidence{e.done, *t.delayed, t.begins}
+	}
 	if t.failed != nil {
 		v.Because = append(v.Because, *t.failed)
 	}

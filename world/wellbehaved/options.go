@@ -98,16 +98,16 @@ type Exception struct {
 }
 
 // Names of the properties, in the order of [All].
-var Names = []string{nameHot, nameWar, NameStale, nameQuiet, nameFinalizer, nameOrphan, NameBackoff, nameLost, NameEndless, nameForgotten, NameOverlooked, nameLeftover, nameBlind, nameDeposed, NameAbandoned, nameIgnored, NameRestart, NameRevival, nameGeneration, NameDeletion, NameReplacement, NameFinal, NameHasty, NameEffect, NameAbsence}
+var Names = []string{nameHot, nameWar, NameStale, nameQuiet, nameFinalizer, nameOrphan, NameBackoff, nameLost, NameEndless, nameForgotten, NameOverlooked, nameLeftover, nameBlind, nameDeposed, NameAbandoned, nameIgnored, NameRestart, NameRevival, nameGeneration, NameDeletion, NameReplacement, NameFinal, NameHasty, NameEffect, NameAbsence, NameAnnotation}
 
 // Answering are the names of those that say that a controller does something since the run has done something, because the one comes after the other, or that it does nothing more. A controller that has waited for its time may
 // happen to do the one, and one that still waits for it, the other: what they find counts if it is found as well when the run does that at another time, with more of it in between.
-var Answering = []string{nameFinalizer, NameBackoff, nameForgotten, NameOverlooked, nameLeftover, NameAbandoned, NameRestart, NameDeletion, NameReplacement, NameHasty, NameEffect, NameAbsence}
+var Answering = []string{nameFinalizer, NameBackoff, nameForgotten, NameOverlooked, nameLeftover, NameAbandoned, NameRestart, NameDeletion, NameReplacement, NameHasty, NameEffect, NameAbsence, NameAnnotation}
 
 // All returns the properties with these names.
 func All(o Options, names []string) (all []property.Property) {
 	for _, p := range []property.Property{
-		noHotReconcile(&o), noWriteWar(&o), noStaleCreate(&o), quietAfterConvergence(&o), noFinalizerLeft(&o), noOrphan(&o), noGrowingBackoff(&o), noLostUpdate(&o), noEndlessError(&o), noForgottenFailure(&o), noForgottenChange(&o), noLeftover(&o), noBlindDelete(&o), noWriteAfterLease(&o), noAbandonedWrite(&o), noIgnoredWrite(&o), quietAfterRestart(&o), noRevival(&o), noStaleGeneration(&o), noLostDeletion(&o), noLostReplacement(&o), noFinalFailure(&o), noHastyWrite(&o), noLostEffect(&o), noMistakenAbsence(&o),
+		noHotReconcile(&o), noWriteWar(&o), noStaleCreate(&o), quietAfterConvergence(&o), noFinalizerLeft(&o), noOrphan(&o), noGrowingBackoff(&o), noLostUpdate(&o), noEndlessError(&o), noForgottenFailure(&o), noForgottenChange(&o), noLeftover(&o), noBlindDelete(&o), noWriteAfterLease(&o), noAbandonedWrite(&o), noIgnoredWrite(&o), quietAfterRestart(&o), noRevival(&o), noStaleGeneration(&o), noLostDeletion(&o), noLostReplacement(&o), noFinalFailure(&o), noHastyWrite(&o), noLostEffect(&o), noMistakenAbsence(&o), noLostAnnotation(&o),
 	} {
 		if slices.Contains(names, p.Name) {
 			all = append(all, p)
