@@ -17,11 +17,12 @@ import (
 )
 
 // marker is a controller that labels the ConfigMaps that have no label, and may swallow the error of a write that fails. It looks again at all of them every so often, if it does at all,
-// or at what has failed after a while, of which it tells; it gives up after some tries, and it answers only to new ones, if it is told to.
+// or at what has failed after a while, of which it tells, or at each once more in a long time, whether it has failed or not; it gives up after some tries, and it answers only to new ones, if it is told to.
 type marker struct {
 	swallows     bool
 	tries        int // 0 for as many as it takes
 	every, later time.Duration
+	resync       time.Duration
 	onlyNew      bool
 	secrets      bool // it labels the Secret of the name, too, and swallows that error
 }
@@ -74,6 +75,10 @@ func (m marker) run(ctx context.Context, config *rest.Config) error {
 			if err != nil && m.later > 0 {
 				queue.AddAfter(key, m.later)
 				return m.later, nil
+			}
+			if m.resync > 0 {
+				queue.AddAfter(key, m.resync)
+				return m.resync, nil
 			}
 			return 0, err
 		}
@@ -128,6 +133,8 @@ func TestNoAbandonedWrite(t *testing.T) {
 		"it tries again":                       {},
 		"it looks at all every ten minutes":    {swallows: true, every: 10 * time.Minute},
 		"it looks at it again in an hour":      {later: time.Hour},
+		"it looks at it again tomorrow":        {later: 24 * time.Hour},
+		"it looks at each once an hour":        {resync: time.Hour},
 		"it does not answer to what is undone": {onlyNew: true},
 		"it tries again for minutes":           {tries: 15}, // as many of Kubernetes' own controllers do
 	} {
@@ -145,6 +152,14 @@ func TestNoAbandonedWrite(t *testing.T) {
 		t.Fatalf("found %v", found)
 	}
 	wantIn(t, found.Text, "had failed 6 times within 155ms, the last time ")
+	t.Logf("seed %d: %s", found.Seed, found.Text)
+
+	// Who looks at each once a day, whether it has failed or not, has swallowed the error.
+	found = simtest.Find(t, o, body(marker{resync: 24 * time.Hour}))
+	if found == nil || found.Property != simtest.NoAbandonedWrite {
+		t.Fatalf("found %v", found)
+	}
+	wantIn(t, found.Text, "marks changes metadata.labels.seen of configmaps default/", "was to be tried again after 24h0m0s, as when nothing has failed")
 	t.Logf("seed %d: %s", found.Seed, found.Text)
 
 	// Of one object at a time, or the write that it tries again would have it try the other one, too.

@@ -95,7 +95,7 @@ var errHolds = errors.New("it holds")
 
 // faultsGoOn says so if faults have struck and may do so again: what waits for the system to converge then may wait in vain.
 func (e *Env) faultsGoOn() string {
-	if e.calm || e.Cluster().Faults() == 0 {
+	if s := e.Cluster().state(); e.calm || s.Faults == 0 || !s.Draws && len(s.Pending) == 0 {
 		return ""
 	}
 	return ", with faults that go on (env.StopFaults ends them)"

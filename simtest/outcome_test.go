@@ -109,9 +109,9 @@ func TestReportNamesWhatIsAskedFor(t *testing.T) {
 
 // A system that has not converged, perhaps because of faults, is told from one that cannot.
 func TestEventuallyWithFaults(t *testing.T) {
-	never := func(stop bool) string {
-		return failure(t, simtest.Options{Mix: "none", Shrink: -1}, func(env *simtest.Env) {
-			env.Inject(fault.Fault{Kind: fault.Write503, Target: "workload"})
+	never := func(mix string, stop bool, more ...fault.Fault) string {
+		return failure(t, simtest.Options{Mix: mix, Shrink: -1}, func(env *simtest.Env) {
+			env.Inject(append(more, fault.Fault{Kind: fault.Write503, Target: "workload"})...)
 			env.Create(configMap("a", ""))
 			if stop {
 				env.StopFaults()
@@ -119,8 +119,12 @@ func TestEventuallyWithFaults(t *testing.T) {
 			env.Eventually("never", time.Minute, func() error { return errors.New("not yet") })
 		})
 	}
-	wantIn(t, never(false), "still not true after 1m0s, with faults that go on (env.StopFaults ends them): not yet")
-	wantIn(t, never(true), "still not true after 1m0s: not yet")
+	const goOn = "still not true after 1m0s, with faults that go on (env.StopFaults ends them): not yet"
+	wantIn(t, never("default", false), goOn)
+	wantIn(t, never("none", false, fault.Fault{Kind: fault.List503, Target: "workload", Count: fault.Lasting}), goOn)
+	for _, over := range []string{never("none", false), never("default", true)} { // no other one can come
+		wantIn(t, over, "still not true after 1m0s: not yet")
+	}
 }
 
 // What is wrong with a call of Run is reported at the line of the call.

@@ -114,7 +114,8 @@ type Exception struct {
 //	NoWriteAfterLease      a replica still writes a minute after another one has taken its Lease, and holds none, although nobody writes who has
 //	                       never held one
 //	NoAbandonedWrite       an update, a patch, a create or a delete that has failed with a 500, once or for 10 s, is sent again only when, 20 minutes later, the
-//	                       run has the controller's informers list anew: the error was swallowed, or the controller has given up after a few tries
+//	                       run has the controller's informers list anew: the error was swallowed, or the controller has given up after a few tries. A
+//	                       reconcile that asks to be called again has not, unless it does so, in more than 90 minutes, when nothing has failed, too
 //	NoIgnoredWrite         the server accepts writes and ignores part of them: the status in a write to the resource itself; of a custom resource also labels
 //	                       or the like in one to /status, a field that the schema does not have
 //	QuietAfterRestart      a controller writes something only once it is restarted: a filter of events, something that it remembers, or a goroutine that

@@ -105,7 +105,7 @@ func (r *remote) keys(resource string, p *wire.Packet) {
 
 // state answers with what the fake apiserver is at.
 func (r *remote) state(p *wire.Packet) {
-	st := wire.State{Revision: r.w.cluster.Store().Revision(), Steps: r.w.kernel.Steps(), Faults: r.w.run.FaultTotal()}
+	st := wire.State{Revision: r.w.cluster.Store().Revision(), Steps: r.w.kernel.Steps(), Faults: r.w.run.FaultTotal(), Draws: r.w.draws()}
 	for _, f := range r.w.pendingFaults() {
 		data, err := json.Marshal(f.Fault)
 		if err != nil {

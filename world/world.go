@@ -247,6 +247,11 @@ func (w *world) offerCrashes() {
 	}
 }
 
+// draws reports whether the run may draw another fault, or crash a process.
+func (w *world) draws() bool {
+	return !w.stopped && (len(w.config.mix.Kinds()) > 0 && w.cluster.FaultsLeft() || w.config.crashes > 0 && w.crashed < w.config.maxCrashes)
+}
+
 // stopFaults ends all faults, so that the system can converge.
 func (w *world) stopFaults() {
 	if !w.stopped {

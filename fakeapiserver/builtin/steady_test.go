@@ -87,7 +87,7 @@ func answerOf(t *testing.T, out types.Outcome, err error) string {
 	return text
 }
 
-var steadySeeds = flag.Int64("seeds", 1, "how many objects of each kind TestAnswersAreTheSameEachTime writes")
+var steadySeeds = flag.Int64("seeds", 1, "how many objects of each kind TestAnswersAreTheSameEachTime and TestTimesAreTheRuns write")
 
 // Whatever is created or updated, right or wrong, has the same answer each time, although Kubernetes' code walks maps. With a new release of Kubernetes it
 // wants more seeds once, which take minutes:

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/registry/rest"
 	api "k8s.io/kubernetes/pkg/apis/core"
+	"k8s.io/utils/ptr"
 )
 
 // Kubernetes' code makes uids of random numbers and times of the clock. What of that reaches an object is replaced here.
@@ -52,14 +53,13 @@ func (s *session) restamp(obj, was runtime.Object) {
 	s.restampTransitions(obj, was)
 }
 
-// restampDeletion does what rest.BeforeDelete and the storage do with the clock.
+// restampDeletion does what rest.BeforeDelete and the storage do with the clock. A namespace's sets no grace period.
 func (s *session) restampDeletion(m, old metav1.Object) {
-	now := s.now()
-	grace := m.GetDeletionGracePeriodSeconds()
-	if m.GetDeletionTimestamp() == nil || grace == nil {
+	if m.GetDeletionTimestamp() == nil {
 		return
 	}
-	at := metav1.NewTime(now.Add(time.Duration(*grace) * time.Second))
+	now, grace := s.now(), ptr.Deref(m.GetDeletionGracePeriodSeconds(), 0)
+	at := metav1.NewTime(now.Add(time.Duration(grace) * time.Second))
 	before, oldGrace := old.GetDeletionTimestamp(), old.GetDeletionGracePeriodSeconds()
 	switch {
 	case before == nil:

@@ -41,6 +41,7 @@ var modules = []struct {
 	{folder: "wild/external-attacher", elsewhere: ".ci/run wild"},
 	{folder: "wild/external-provisioner", elsewhere: ".ci/run wild"},
 	{folder: "wild/external-resizer", elsewhere: ".ci/run wild"},
+	{folder: "wild/external-secrets", elsewhere: ".ci/run wild"},
 	{folder: "wild/external-snapshotter", elsewhere: ".ci/run wild"},
 	{folder: "wild/jobset", elsewhere: ".ci/run wild"},
 	{folder: "wild/karpenter", elsewhere: ".ci/run wild"},

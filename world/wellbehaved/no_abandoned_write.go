@@ -27,7 +27,7 @@ func noAbandonedWrite(o *Options) property.Property {
 		Statement: "a write that has failed for a reason that passes is tried again before the run has the controller's informers list anew",
 		Kinds:     slices.Concat(o.Reconciles.kinds(), following, []sim.Kind{o.Restarts}),
 		New: func() property.Checker {
-			a := &abandonment{o: o, underWay: newUnderWay[reconciled](o.Reconciles), undone: map[string]undone{}, failed: map[sentAs]*abandoned{}, trying: map[sentAs]*abandoned{}, anew: newAnew()}
+			a := &abandonment{o: o, underWay: newUnderWay[reconciled](o.Reconciles), undone: map[string]undone{}, failed: map[sentAs]*abandoned{}, trying: map[sentAs]*abandoned{}, usual: map[way]time.Duration{}, anew: newAnew()}
 			return property.Checker{Record: a.record}
 		},
 	}
@@ -37,6 +37,8 @@ const (
 	// Outage is how long the writes of an object fail once it was undone or deleted: longer than the few tries take that some give it, and shorter than fifteen, which many of Kubernetes' own controllers
 	// give it, doubling a wait of 5 ms each time.
 	Outage = 10 * time.Second
+	// patient is how long what has failed may wait for what its reconcile always asks for: a little more than a run waits that is made once more.
+	patient = 90 * time.Minute
 	// reaction is within what time of a change a controller tries to answer it, at least once.
 	reaction = Outage
 )
@@ -57,9 +59,13 @@ type (
 		undone, failed reports.Evidence
 		first          time.Duration
 		times          int
+		after          time.Duration // when its reconcile was to be called again, as it always is
 	}
-	// reconciled is a reconcile with the requests that have failed.
-	reconciled struct{ requests []sentAs }
+	// reconciled is a reconcile with the requests that have failed since something was undone; failed says that any has.
+	reconciled struct {
+		requests []sentAs
+		failed   bool
+	}
 )
 
 // abandonment follows requests that fail after something was undone.
@@ -70,6 +76,7 @@ type abandonment struct {
 	undone map[string]undone // by object
 	failed map[sentAs]*abandoned
 	trying map[sentAs]*abandoned // once more
+	usual  map[way]time.Duration // when what has not failed is reconciled again
 }
 
 // sentAsOf returns what kind of request one is.
@@ -111,11 +118,12 @@ func collectionOf(key string) (tail, name string) {
 }
 
 func (a *abandonment) record(w property.World, r *sim.Record) *reports.Violation {
+	a.follow(w, r)
 	if !a.o.Probing() {
+		a.learn(w, r)
 		return nil
 	}
 	again := a.anew.record(w, r, a.o)
-	a.follow(w, r)
 	switch r.Kind {
 	case fakeapiserver.KindRequest, fakeapiserver.KindResponse:
 		q := a.o.Sent(r.Actor, r.N)
@@ -134,11 +142,7 @@ func (a *abandonment) record(w property.World, r *sim.Record) *reports.Violation
 	case fakeapiserver.KindCommit:
 		return a.committed(w, r, again)
 	case a.o.Reconciles.End:
-		if by := a.ended(r); by != nil && r.N >= 0 { // it asks to be called again, however late
-			for _, id := range by.requests {
-				delete(a.failed, id)
-			}
-		}
+		a.ends(w, r)
 	case a.o.Restarts: // its queues are new
 		if client, ok := clientOf(w, r); ok && !again {
 			for _, all := range []map[sentAs]*abandoned{a.failed, a.trying} {
@@ -149,10 +153,45 @@ func (a *abandonment) record(w property.World, r *sim.Record) *reports.Violation
 	return nil
 }
 
+// learn notes what reconciles ask for before writes are made to fail.
+func (a *abandonment) learn(w property.World, r *sim.Record) {
+	switch r.Kind {
+	case fakeapiserver.KindResponse:
+		if by := a.answered(r); by != nil && !strings.HasPrefix(r.Detail, "2") {
+			by.failed = true
+		}
+	case a.o.Reconciles.End:
+		a.ends(w, r)
+	}
+}
+
+// ends notes the end of a reconcile. One that asks to be called again, however late, has not given up what has failed, unless it always asks for that, and for long.
+func (a *abandonment) ends(w property.World, r *sim.Record) {
+	by := a.ended(r)
+	if by == nil || r.N < 0 {
+		return
+	}
+	at, after := wayOf(w, r), time.Duration(r.N)
+	if !by.failed {
+		a.usual[at] = after
+	}
+	swallowed := after > patient && a.usual[at] == after
+	for _, id := range by.requests {
+		if f := a.failed[id]; f != nil && swallowed {
+			f.after = after
+		} else {
+			delete(a.failed, id)
+		}
+	}
+}
+
 // fails notes a request that has failed soon after what it writes was undone.
 func (a *abandonment) fails(w property.World, r *sim.Record, id sentAs, q *Request) {
 	by, before := a.answered(r), a.trying[id]
 	delete(a.trying, id)
+	if by != nil && !strings.HasPrefix(r.Detail, "2") {
+		by.failed = true
+	}
 	if !strings.HasPrefix(r.Detail, "5") && !strings.HasPrefix(r.Detail, "409 Conflict") || a.o.ListsAnew() {
 		return
 	}
@@ -247,11 +286,15 @@ func (a *abandonment) committed(w property.World, r *sim.Record, again bool) *re
 	if failed.times > 1 {
 		tries = fmt.Sprintf("had failed %d times within %v, the last time", failed.times, span(failed.failed.At-failed.first))
 	}
+	tried := "not tried again"
+	if failed.after > 0 {
+		tried = fmt.Sprintf("to be tried again after %v, as when nothing has failed", failed.after)
+	}
 	return &reports.Violation{
 		Key: strings.Clone(r.Key),
 		Message: fmt.Sprintf(
-			"%s %s only when %s: the same request, %s %s, %s %v before, for a reason that passes, and was not tried again. Either the error was swallowed or given up, which a reconcile returns, or puts its key back (AddRateLimited), for as long as it takes; or the object in the informer's cache was changed before, in place of a copy, and the next attempt took that for written (-simtest.mutations=on tells), or what it has sent was noted as written before the answer",
-			x.name, what, a.onlyWhen(x.client), x.request.Method, x.request.Path, tries, span(x.request.At-failed.failed.At)),
+			"%s %s only when %s: the same request, %s %s, %s %v before, for a reason that passes, and was %s. Either the error was swallowed or given up, which a reconcile returns, or puts its key back (AddRateLimited), for as long as it takes; or the object in the informer's cache was changed before, in place of a copy, and the next attempt took that for written (-simtest.mutations=on tells), or what it has sent was noted as written before the answer",
+			x.name, what, a.onlyWhen(x.client), x.request.Method, x.request.Path, tries, span(x.request.At-failed.failed.At), tried),
 		Because: []reports.Evidence{
 			failed.undone, failed.failed, told,
 			{Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s sends %s %s again", x.name, x.request.Method, x.request.Path)},

@@ -215,6 +215,7 @@ type State struct {
 	Revision int64  // the Store's
 	Steps    uint64 // of the run
 	Faults   int    // that have struck so far
+	Draws    bool   // the run may draw further ones
 	Pending  []PendingFault
 }
 

@@ -1,0 +1,10 @@
+package externalsecrets_test
+
+import (
+	"testing"
+
+	"github.com/informersim/informersim/simtest"
+)
+
+// The traces beside docs/findings.md are runs of this controller.
+func TestTracesReplay(t *testing.T) { simtest.ReplayKept(t, "../../docs/findings/external-secrets") }
