@@ -112,7 +112,7 @@ var mayImport = map[string][]string{
 	"subjects/stall":                      {"bubble", "subjects"},
 	"subjects/workers":                    {"sim", "subjects"},
 	"world":                               {"fakeapiserver", "fakeapiserver/admission", "fakeapiserver/apiextensions", "fakeapiserver/authorization", "fakeapiserver/authorization/modes", "fakeapiserver/bootstrap", "fakeapiserver/builtin", "fakeapiserver/controllers", "fakeapiserver/controllers/names", "fakeapiserver/controllers/stages", "fakeapiserver/discovery", "fakeapiserver/fault", "fakeapiserver/patch", "fakeapiserver/quotas", "fakeapiserver/rest", "fakeapiserver/store", "fakeapiserver/types", "fakeapiserver/types/crd", "properties/api", "reports", "reports/html", "scenarios/property", "sim", "sim/shrink", "subjects", "world/wellbehaved", "world/wire"},
-	"world/wellbehaved":                   {"fakeapiserver", "fakeapiserver/store", "reports", "scenarios/property", "sim"},
+	"world/wellbehaved":                   {"fakeapiserver", "fakeapiserver/fault", "fakeapiserver/store", "reports", "scenarios/property", "sim"},
 	"world/wire":                          {},
 }
 
