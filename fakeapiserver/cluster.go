@@ -168,7 +168,23 @@ func (c *Cluster) clientsNamed(target string) ([]*Client, error) {
 	if cl := c.byName[strings.TrimPrefix(target, "conn/")]; cl != nil {
 		return []*Client{cl}, nil
 	}
-	return nil, fmt.Errorf("there is no client %q to hit", target)
+	return nil, fmt.Errorf("there is no client %q to hit; %s", target, c.known())
+}
+
+// known names the clients that there are. One that is missing may only come later.
+func (c *Cluster) known() string {
+	const few = 10
+	var names []string
+	for _, cl := range c.clients[:min(len(c.clients), few)] {
+		names = append(names, strings.TrimPrefix(cl.name, "conn/"))
+	}
+	switch {
+	case len(names) == 0:
+		return "so far there is none"
+	case len(c.clients) > few:
+		return fmt.Sprintf("so far there are %s, and %d others", strings.Join(names, ", "), len(c.clients)-few)
+	}
+	return "so far there are " + strings.Join(names, ", ")
 }
 
 // resetConnections breaks every connection to a replica.

@@ -115,7 +115,7 @@ func (e *Env) Advance(d time.Duration) {
 //	heal := env.Inject(fault.Fault{Kind: fault.Write503, Target: "controller", Count: fault.Lasting})
 //
 // The function that it returns takes back what has not struck yet; StopFaults ends what lasts, too. An unknown kind, client, replica or resource
-// fails the test, and so does a target that has made no request in any seed. A fault of the client "workload" hits the helpers themselves.
+// fails the test, and so does a target that has made no request in any seed. A client is there once its process asks for its RESTConfig. A fault of the client "workload" hits the helpers themselves.
 func (e *Env) Inject(faults ...fault.Fault) (withdraw func()) {
 	return e.inject("env.Inject", faults)
 }

@@ -58,6 +58,11 @@ func TestInject(t *testing.T) {
 		heal()
 	})
 	wantIn(t, failure(t, simtest.Options{Mix: "none"}, func(env *simtest.Env) { env.Inject(fault.Fault{Kind: fault.Write500, Target: "nobody"}) }), "env.Inject: fault write-500: ", "nobody")
+	wantIn(t, failure(t, simtest.Options{Mix: "none"}, func(env *simtest.Env) {
+		env.Create(configMap("a", ""))
+		env.Inject(fault.Fault{Kind: fault.Write500, Target: "later"})
+		env.Go("later", func(ctx context.Context) error { env.RESTConfig("later"); <-ctx.Done(); return nil })
+	}), `there is no client "later" to hit; so far there are workload`)
 }
 
 // What the cluster says is what the Store has.
