@@ -61,8 +61,6 @@ type call struct {
 	spent spent        // a watch: since it last had nothing left to deliver
 	// admitting is set during admission, when faults that precede serving can still hit the request.
 	admitting bool
-	// overtaken is set once another client has written its object before it.
-	overtaken bool
 	// heldBack is set once the request has been kept from its replica.
 	heldBack bool
 }
@@ -125,7 +123,7 @@ func (c *call) admit() {
 	case verbWrite:
 		c.answer(c.serve(func() (err error) {
 			c.obj, err = cl.cluster.execute(*c.write)
-			cl.overtaken = c.overtaken
+			c.through()
 			return err
 		}))
 	}
