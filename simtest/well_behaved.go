@@ -135,7 +135,8 @@ type Exception struct {
 //	                       waited for its informers (cache.WaitForCacheSync)
 //	NoLostEffect           what a controller makes when an object of the test is made, or deletes when that goes, is lacking, or there, for good if its
 //	                       writes of it fail for 10 s, or stays if the object goes while the controller cannot write it, or while its watch has not told it of what it has made: it
-//	                       has noted as done, in a status or by a finalizer, what was not done yet, or trusted its cache
+//	                       has noted as done, in a status or by a finalizer, what was not done yet, or trusted its cache. Or a create is carried out and its answer is lost, and
+//	                       then something is lacking; or a status's phase, state or a condition says for good something else than it does if nothing fails
 //	NoMistakenAbsence      a controller creates, deletes or changes something when a get of its fails with a 500, which it does not otherwise: it takes any error for
 //	                       "not found"
 //	NoLostAnnotation       an annotation, or a label, that somebody else has put into an object is let be, and gone with the next write that has another reason: the
@@ -171,7 +172,7 @@ type Exception struct {
 // For QuietAfterRestart, all processes are restarted before that, when the 10 minutes are over, and 90 s pass; if somebody writes something then, they are restarted once more, since
 // one that writes at each start has forgotten nothing. For NoHastyWrite, they are restarted twice more, while one resource is listed 20 s late for one client;
 // which ones follows from the seed. For NoLostEffect, an object that the test has made is deleted and made anew, twice, and then once more while what the controllers have done about
-// that each time fails for 10 s, and so twice for 5 s: while their writes of it fail, and while a watch of what they make for it lags. For NoMistakenAbsence, the informers list anew twice while the gets of one resource fail, other ones each seed. Where processes never crash (Options.CrashProbability), or none runs at the end, none is
+// that each time fails for 10 s, and so twice for 5 s: while their writes of it fail, and while a watch of what they make for it lags; at last an answer to a create is lost. For NoMistakenAbsence, the informers list anew twice while the gets of one resource fail, other ones each seed. Where processes never crash (Options.CrashProbability), or none runs at the end, none is
 // restarted, and a passing Run says so.
 //
 // NoHotReconcile, NoEndlessError and NoForgottenFailure see the reconciles that a test tells of, by [Logger] or [Env.Reconciling], and NoEndlessError the errors that are logged with klog or

@@ -130,8 +130,25 @@ func (t *trier) run() {
 		t.hasty()
 		t.lagging(removes)
 	}
-	if !t.there() && !b.over() {
-		t.comes(none)
+	if !b.over() && (t.there() || t.comes(none)) {
+		t.unanswered()
+	}
+}
+
+// unanswered makes the object once more while the answer to a create that controllers send for it is lost: what they have made themselves is there when they try again.
+func (t *trier) unanswered() {
+	b := t.b
+	makes := t.one(b.trials.Effects(wellbehaved.TriggerMade))
+	if len(makes) == 0 || !t.goes(wellbehaved.Trial{}) {
+		return
+	}
+	b.w.stopFaults()
+	for _, e := range makes {
+		resource, _, _ := strings.Cut(e.Key, " ")
+		b.injectInto(e.Client, fault.Fault{Kind: fault.WriteLost, Verb: "create", Resource: resource, From: b.w.kernel.Elapsed() + time.Millisecond})
+	}
+	if t.comes(wellbehaved.Trial{Failing: true, Lost: true}) {
+		b.awaits()
 	}
 }
 

@@ -34,6 +34,7 @@ type Trial struct {
 	Trigger string
 	Failing bool   // what controllers do about it fails for Outage
 	Hasty   bool   // it goes just after it was made, while controllers' writes of it fail
+	Lost    bool   // an answer to a create that controllers send for it is lost, and no write fails
 	Lagging string // or rather, while their watches of this resource tell nothing; "" for that
 }
 
@@ -58,7 +59,7 @@ func (e *Effect) id() string {
 	return e.Client + "\x00" + e.pattern
 }
 
-// noLostEffect checks that what a controller does about an object when nothing fails it does, too, when its writes fail for a while. What that is is shown twice. It need not be done soon: what is lacking for good counts, when the
+// noLostEffect checks that what a controller does about an object when nothing fails it does, too, when its writes fail for a while, or an answer is lost, and that its status comes to say the same. What that is is shown twice. It need not be done soon: what is lacking for good counts, when the
 // informers have listed anew and the controllers were restarted.
 func noLostEffect(o *Options) property.Property {
 	return property.Property{
@@ -80,6 +81,10 @@ type effects struct {
 	seen  map[string][]map[string]*Effect
 	key   string // the object of all trials so far
 	uid   string
+	says  map[string]string   // what the object's status says now
+	said  []map[string]string // and said when it had been made and nothing had failed
+	by    string              // the controller that has said so
+	mixed bool                // others say it, too
 	now   *trial
 	found *reports.Violation
 }
@@ -92,6 +97,7 @@ type trial struct {
 	begins reports.Evidence
 	failed *reports.Evidence
 
+	wrong   map[string]string // what its status said at first in place of what it says if nothing fails
 	delayed *reports.Evidence // a watch was
 	late    string            // whose
 }
@@ -103,11 +109,14 @@ func (s *effects) record(w property.World, r *sim.Record) *reports.Violation {
 	s.turn()
 	switch r.Kind {
 	case fakeapiserver.KindResponse:
-		if s.now == nil || !s.now.Failing || s.now.failed != nil || !strings.HasPrefix(r.Detail, "5") {
+		if s.now == nil || !s.now.Failing || s.now.failed != nil || !strings.HasPrefix(r.Detail, "5") && !(s.now.Lost && broken(r)) {
 			return nil
 		}
 		if q := s.o.Sent(r.Actor, r.N); q != nil && q.Method != http.MethodGet && s.o.Role(r.Actor) == Controller {
 			e := reports.Because(r, "%s sends %s %s, which fails: %s", clientName(w, r.Actor), q.Method, q.Path, r.Detail)
+			if s.now.Lost {
+				e = reports.Because(r, "%s sends %s %s, which the server carries out, and whose answer is lost: %s", clientName(w, r.Actor), q.Method, q.Path, r.Detail)
+			}
 			s.now.failed = &e
 		}
 	case fakeapiserver.KindFault:
@@ -132,6 +141,9 @@ func (s *effects) turn() {
 	if x := s.now; x != nil {
 		if !x.Failing {
 			s.seen[x.Trigger] = append(s.seen[x.Trigger], x.did)
+			if x.Trigger == TriggerMade {
+				s.said = append(s.said, s.says)
+			}
 		}
 		if x.Key == t.Key && t.Trigger != TriggerMade && !t.Hasty {
 			born = x.born
@@ -143,6 +155,7 @@ func (s *effects) turn() {
 	}
 	if t.Key != s.key || s.seen == nil {
 		s.key, s.seen = t.Key, map[string][]map[string]*Effect{}
+		s.said, s.by, s.mixed = nil, "", false
 	}
 	s.now = &trial{Trial: t, did: map[string]*Effect{}, born: born}
 }
@@ -162,6 +175,7 @@ func (s *effects) committed(r *sim.Record, x write) {
 		return
 	}
 	if r.Key == t.Key {
+		s.tells(r, &x)
 		if x.role == Outside && (r.Detail != "MODIFIED" || deleted(r.Obj)) {
 			s.uid = string(m.GetUID())
 			t.begins = reports.Because(r, "somebody has %s %s (RV %d)", doing(r), r.Key, r.RV)
@@ -186,6 +200,11 @@ func (s *effects) committed(r *sim.Record, x write) {
 			t.did[e.id()] = &e
 		}
 	}
+}
+
+// broken reports whether the connection broke before there was an answer: whatever is one begins with its code.
+func broken(r *sim.Record) bool {
+	return r.Detail != "" && r.Detail != "ok" && (r.Detail[0] < '0' || r.Detail[0] > '9')
 }
 
 // doing says what somebody has done to an object.
@@ -231,7 +250,7 @@ func (s *effects) Effects(trigger string) (all []Effect) {
 func (s *effects) Misses(w property.World, final bool) bool {
 	s.turn()
 	t := s.now
-	if t == nil || !t.Failing || t.begins.Text == "" {
+	if t == nil || !t.Failing || t.begins.Text == "" || t.Lost && t.failed == nil {
 		return false
 	}
 	for _, e := range s.Effects(t.Trigger) {
@@ -245,7 +264,81 @@ func (s *effects) Misses(w property.World, final bool) bool {
 			return true
 		}
 	}
+	if t.wrong == nil {
+		t.wrong = s.misstates()
+	}
+	for _, field := range slices.Sorted(maps.Keys(t.wrong)) {
+		if s.says[field] != t.wrong[field] {
+			continue
+		}
+		if final {
+			s.found = s.misstatement(w, field)
+		}
+		return true
+	}
 	return false
+}
+
+// tells notes what the status of the object says now.
+func (s *effects) tells(r *sim.Record, x *write) {
+	before := s.says
+	s.says = nil
+	if r.Detail != "DELETED" {
+		s.says = verdicts(r.Obj)
+	}
+	switch {
+	case r.Detail != "MODIFIED" || maps.Equal(before, s.says):
+	case x.role == Controller && x.request != nil && (s.by == "" || s.by == x.name):
+		s.by = x.name
+	default:
+		s.mixed = true
+	}
+}
+
+// misstates returns what the object's status says that it does not if nothing fails.
+func (s *effects) misstates() map[string]string {
+	wrong := map[string]string{}
+	if t := s.now; t.Trigger != TriggerMade || t.failed == nil || len(s.said) < 2 || s.by == "" || s.mixed || s.o.excepted(NameEffect, s.by, t.Key) {
+		return wrong
+	}
+	for field, good := range s.said[0] { // order: each by itself
+		now, is := s.says[field]
+		if is && now != good && !slices.ContainsFunc(s.said, func(said map[string]string) bool { return said[field] != good }) {
+			wrong[field] = now
+		}
+	}
+	return wrong
+}
+
+// verdicts returns what a status says of its object in words that are few: its phase or state, and which conditions are true or false.
+func verdicts(obj any) map[string]string {
+	status, _ := content(obj)["status"].(map[string]any)
+	said := map[string]string{}
+	for _, name := range []string{"phase", "state"} {
+		if word, is := status[name].(string); is && word != "" {
+			said["status."+name] = text(word)
+		}
+	}
+	conditions, _ := status["conditions"].([]any)
+	for _, c := range conditions {
+		c, _ := c.(map[string]any)
+		kind, _ := c["type"].(string)
+		if is, _ := c["status"].(string); is == "True" || is == "False" {
+			said["the condition "+kind] = text(is)
+		}
+	}
+	return said
+}
+
+func (s *effects) misstatement(w property.World, field string) *reports.Violation {
+	t := s.now
+	how := fmt.Sprintf("its writes of what it makes for that failed for %v", time.Duration(Outage))
+	if t.Lost {
+		how = "the answer to a create that it sent for that was lost"
+	}
+	return &reports.Violation{Key: t.Key, Because: []reports.Evidence{t.begins, *t.failed}, Message: fmt.Sprintf(
+		"%s leaves %s of %s at %s, where %s was made and %s. If nothing fails it comes to say %s, each time; its informers have listed anew since then, and it was restarted, %v after that. It takes a failure that passes for one that lasts, or what it has made itself for somebody else's",
+		s.by, field, t.Key, s.says[field], t.Key, how, s.said[0][field], span(w.Kernel().Elapsed()-t.begins.At))}
 }
 
 // missing returns what an effect should have been on, if it has not been there since the trial began; "" if it has.
@@ -285,6 +378,8 @@ func (s *effects) violation(w property.World, e *Effect, key string) *reports.Vi
 		message = fmt.Sprintf("%s is left: %s, for which %s makes it, and which takes it along otherwise, was deleted %v after it was made, while %s's writes of it failed; %s. It makes it before the finalizer is there that is to remove it", key, t.Key, e.Client, time.Duration(Hasty), e.Client, also)
 	case t.Trigger == TriggerGone:
 		message = fmt.Sprintf("%s is left: %s is gone, and %s deletes it then if nothing fails. Here its deletes failed for %v; %s. It lets go of %s, by a finalizer that it removes or since it takes its end for done, before it has cleaned up, or drops the error", key, t.Key, e.Client, time.Duration(Outage), also, t.Key)
+	case t.Lost:
+		message = fmt.Sprintf("%s does not make %s when %s is made and the answer to a create that it sends for that is lost, although the server has carried it out. If nothing fails it does, each time; %s. That there is already what it makes (AlreadyExists) it takes for the end of its work, or it drops the error", e.Client, key, t.Key, also)
 	default:
 		message = fmt.Sprintf("%s does not make %s when %s is made and its writes of that fail for %v. If nothing fails it does, each time; %s. What it takes for done, such as a status, an annotation or a finalizer that it looks at, it has written before it was done, or it drops the error", e.Client, key, t.Key, time.Duration(Outage), also)
 	}
