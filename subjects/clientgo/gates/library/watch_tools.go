@@ -365,6 +365,7 @@ func (c *check) watchesStore() {
 	c.quiesce()
 	c.holds(" of a watch", x, model{"ns1/a": object("ns1/a", 6), "ns2/a": object("ns2/a", 9)})
 	var listed, got []string
+	enough := make(chan struct{})
 	go func() {
 		for {
 			select {
@@ -374,7 +375,7 @@ func (c *check) watchesStore() {
 				} else {
 					got = append(got, event(e))
 				}
-			case <-over: // the channel is not closed
+			case <-enough:
 				return
 			}
 		}
@@ -390,6 +391,9 @@ func (c *check) watchesStore() {
 		}
 		return nil, nil
 	}}))
+	// Who has an event that nobody takes hears of the end. Who is about to wait for one may not: eventProcessor.stop signals without its lock (v0.37.2, informerwatcher.go:102).
+	close(enough)
+	c.quiesce()
 	from.watch.Modify(object("ns2/a", 10))
 	c.quiesce()
 	w.Stop()
