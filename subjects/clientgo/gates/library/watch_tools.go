@@ -391,7 +391,7 @@ func (c *check) watchesStore() {
 		}
 		return nil, nil
 	}}))
-	// Who has an event that nobody takes hears of the end. Who is about to wait for one may not: eventProcessor.stop signals without its lock (v0.37.2, informerwatcher.go:102).
+	// Who has an event that nobody takes hears of the end. Who is about to wait for one may not: eventProcessor.stop signals without its lock (kubernetes#90581; v0.37.2, informerwatcher.go:102).
 	close(enough)
 	c.quiesce()
 	from.watch.Modify(object("ns2/a", 10))
