@@ -191,7 +191,7 @@ func (c *call) eligibleFaults() fault.Set {
 			m &^= staleMask
 		}
 	case verbWrite:
-		if !c.overtakable() {
+		if c.overtakable() == nil {
 			m &^= overtakenMask
 		}
 	case verbWatch:

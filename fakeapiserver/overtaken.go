@@ -5,15 +5,16 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
-// overtakable reports whether another client can write the object of the request before it. Of two writes of an object one gets through: whoever is told
+// overtakable returns the object of the request, if another client can write it before; otherwise nil. Of two writes of an object one gets through: whoever is told
 // of what has overtaken it, and tries again at once, would go round for ever while no time passes.
-func (c *call) overtakable() bool {
+func (c *call) overtakable() *store.Entry {
 	switch c.verbName() {
 	case "update", "patch", "delete":
-		e := c.target()
-		return e.Live() != nil && !c.client.overtaken[e]
+		if e := c.target(); e.Live() != nil && !c.client.overtaken[e] {
+			return e
+		}
 	}
-	return false
+	return nil
 }
 
 // target returns the object that the request is about; nil if the Store has never had it.
@@ -28,11 +29,11 @@ func (c *call) target() *store.Entry {
 // overtake writes the object of a request as another client would that changes something and takes it back: it has the same content and a new
 // resourceVersion. Without a leader nobody can. What becomes of the request is for the server to say, as of any that comes late.
 func (c *Cluster) overtake(by *call) {
-	if c.leaderless > 0 || !by.overtakable() {
+	e := by.overtakable()
+	if c.leaderless > 0 || e == nil {
 		by.fault = nil
 		return
 	}
-	e := by.target()
 	obj := e.Live().Object().DeepCopyObject()
 	m, err := store.Meta(obj)
 	if err != nil {

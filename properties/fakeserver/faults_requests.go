@@ -178,24 +178,15 @@ func (t *trial) faultyWrite(spec *fault.Spec) []string {
 // overtaken has somebody else write an object before a client does, which knows the revision from before, goes by none, or deletes it.
 func (t *trial) overtaken(spec *fault.Spec) []string {
 	obj := named("a/x")
-	verb, want := fakeapiserver.Update, []string{"commit a/x@13"}
+	w, want := fakeapiserver.Write{Resource: t.pods, Verb: fakeapiserver.Update, Object: obj}, []string{"commit a/x@13", "commit a/x@14", "c write: a/x@14"}
 	switch t.IntN(3) {
 	case 0:
 		obj.ResourceVersion = "10"
-		want = append(want, "c write: 409 Conflict")
-	case 1:
-		want = append(want, "commit a/x@14", "c write: a/x@14")
-	default:
-		verb = fakeapiserver.Delete
-		want = append(want, "commit a/x@14", "c write: a/x@14")
+		want = []string{"commit a/x@13", "c write: 409 Conflict"}
+	case 2:
+		w = fakeapiserver.Write{Resource: t.pods, Verb: fakeapiserver.Delete, Namespace: "a", Name: "x"}
 	}
-	t.hit(spec, func() {
-		w := fakeapiserver.Write{Resource: t.pods, Verb: verb, Object: obj}
-		if verb == fakeapiserver.Delete {
-			w = fakeapiserver.Write{Resource: t.pods, Verb: verb, Namespace: "a", Name: "x"}
-		}
-		t.now(func() { t.clients["c"].Write(w, &ear{t, "c", ""}) })
-	})
+	t.hit(spec, func() { t.now(func() { t.clients["c"].Write(w, &ear{t, "c", ""}) }) })
 	t.rest()
 	return want
 }
