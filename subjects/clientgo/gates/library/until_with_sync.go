@@ -76,13 +76,18 @@ func (c *check) synced() {
 	}
 }
 
-// untilNothing waits for nothing, which is over at once.
+// untilNothing waits for nothing but what its precondition looks at, which is not enough.
 func (c *check) untilNothing() {
 	var last *watch.Event
 	var err error
-	if c.returns("UntilWithSync without conditions", func() {
-		last, err = watchtools.UntilWithSync(context.Background(), newSource(object("ns1/a", 1)), &metav1.PartialObjectMetadata{}, nil)
-	}) {
+	_, waits := c.waits(func() {
+		last, err = watchtools.UntilWithSync(context.Background(), newSource(object("ns1/a", 1)), &metav1.PartialObjectMetadata{}, func(cache.Store) (bool, error) {
+			time.Sleep(time.Millisecond) // as in reached: without it, the end comes as soon as the goroutine is there
+			return false, nil
+		})
+	}, func() { time.Sleep(time.Second) })
+	c.is("whether UntilWithSync waits although it has no conditions", false, waits)
+	if !waits {
 		c.is("what UntilWithSync returns without conditions", [2]string{"no event", ""}, [2]string{map[bool]string{true: "no event"}[last == nil], message(err)})
 	}
 }
