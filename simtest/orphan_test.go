@@ -2,11 +2,14 @@ package simtest_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -103,4 +106,75 @@ func TestNoOrphanSparesReconcilesUnderWay(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A child that its controller makes again for an owner that lives on as it was has that as its owner again: without it, it is left when that goes. The run deletes children to see.
+func TestNoOrphanOfWhatIsMadeAgain(t *testing.T) {
+	gives := func(way string) func(*simtest.Env) {
+		return func(env *simtest.Env) {
+			env.Go("gives", func(ctx context.Context) error {
+				queue, shutDown, err := newMapQueue(ctx, env.RESTConfig("gives"), false)
+				if err != nil {
+					return err
+				}
+				defer shutDown()
+				secrets, err := queue.watchSecrets(ctx, func(s *corev1.Secret) { queue.Add(s.Namespace + "/" + s.Name) })
+				if err != nil {
+					return err
+				}
+				api, known := queue.client.CoreV1().Secrets("default"), map[string]bool{}
+				work(queue, func(key string) error {
+					obj, wanted, err := queue.maps.GetIndexer().GetByKey(key)
+					if err != nil || !wanted {
+						return err
+					}
+					m := obj.(*corev1.ConfigMap)
+					owners := []metav1.OwnerReference{*metav1.NewControllerRef(m, corev1.SchemeGroupVersion.WithKind("ConfigMap"))}
+					s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: m.Name}}
+					at := slices.IndexFunc(secrets(), func(s *corev1.Secret) bool { return s.Name == m.Name })
+					switch {
+					case at >= 0 && len(secrets()[at].OwnerReferences) == 0 && way == "in a request of its own":
+						s = secrets()[at].DeepCopy()
+						s.OwnerReferences = owners
+						_, err = api.Update(ctx, s, metav1.UpdateOptions{})
+						return err
+					case at >= 0:
+						known[key] = true
+						return nil
+					case way == "as it was", (way == "forgotten" || way == "in a request of its own") && !known[key], way == "as the owner says" && m.Annotations["keep"] == "":
+						s.OwnerReferences = owners
+					}
+					if _, err = api.Create(ctx, s, metav1.CreateOptions{}); apierrors.IsAlreadyExists(err) {
+						return nil
+					}
+					return err
+				})
+				return nil
+			})
+			env.Create(configMap("a", ""))
+			env.Advance(time.Minute)
+			if way == "as the owner says" {
+				env.Patch(configMap("a", ""), types.MergePatchType, `{"metadata": {"annotations": {"keep": "true"}}}`)
+				env.Advance(time.Minute)
+				env.Delete(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}})
+				env.Advance(time.Minute)
+			}
+		}
+	}
+	o := simtest.Options{Seeds: seeds(8), Properties: simtest.WellBehaved()}
+	for _, way := range []string{"as it was", "in a request of its own", "as the owner says"} {
+		t.Run(way, func(t *testing.T) { simtest.Run(t, o, gives(way)) })
+	}
+	t.Run("forgotten", func(t *testing.T) {
+		for _, mix := range []string{"", "none"} {
+			o := o
+			o.Mix, o.Seeds = mix, 10
+			found := simtest.Find(t, o, gives("forgotten"))
+			if found == nil || found.Property != simtest.NoOrphan {
+				t.Fatalf("mix %q: found %v", mix, found)
+			}
+			t.Logf("%s", found.Text)
+			wantIn(t, found.Text, "gives has made secrets default/a again without an owner", "gives makes secrets default/a for ConfigMap a", "secrets default/a is gone")
+		}
+	})
 }

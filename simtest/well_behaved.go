@@ -94,7 +94,8 @@ type Exception struct {
 //	NoFinalizerLeft        an object that is being deleted stays, although the controller that has set its finalizer runs, or stays until the
 //	                       run has the controller's informers list anew
 //	NoOrphan               a child is made for an owner of whose end its maker has known for a minute; with Options.GarbageCollection,
-//	                       also a child that is left without its owner
+//	                       also a child that is left without its owner; or a child that somebody has deleted is made again without any
+//	                       owner, although the one that it had is still there
 //	NoGrowingBackoff       an update or a create that fails is repeated later each time, although it has succeeded in between: a rate limiter is told of
 //	                       failures (AddRateLimited), and never of a success (Forget)
 //	NoLostUpdate           an update without a resourceVersion sets a field back to what it was before somebody else's change, of which its sender
@@ -106,7 +107,8 @@ type Exception struct {
 //	                       a create is tried again and again, later each time, of what its sender has made with the same request
 //	NoForgottenFailure     a reconcile has failed since the server could not answer, or the connection broke, and is not tried again within 18
 //	                       minutes, or only when the run has the controller's informers list anew
-//	NoForgottenChange      a controller writes something only when the run has its informers list anew: it has overlooked a change, or given up
+//	NoForgottenChange      a controller writes something only when the run has its informers list anew: it has overlooked a change, given up, or lost
+//	                       what it had put off
 //	NoLeftover             what a controller has made for an object, and called after it, stays when that goes, although it has removed such things
 //	                       elsewhere, at least twice. What has owner references is the garbage collector's
 //	NoBlindDelete          a request to delete an object hits the next one of its name, of which its sender has not been told, and which is not as the

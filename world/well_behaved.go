@@ -275,7 +275,7 @@ func (b *wellBehaved) noteBehind() {
 func (b *wellBehaved) rest() time.Duration { return restTime + b.w.config.later }
 
 // goingOn are the properties for which controllers are probed, when all others have judged.
-var goingOn = []string{wellbehaved.NameBackoff, wellbehaved.NameAbandoned, wellbehaved.NameDeletion, wellbehaved.NameRevival, wellbehaved.NameReplacement, wellbehaved.NameHasty, wellbehaved.NameEffect, wellbehaved.NameAbsence, wellbehaved.NameAnnotation}
+var goingOn = []string{wellbehaved.NameBackoff, wellbehaved.NameAbandoned, wellbehaved.NameDeletion, wellbehaved.NameRevival, wellbehaved.NameReplacement, wellbehaved.NameHasty, wellbehaved.NameEffect, wellbehaved.NameAbsence, wellbehaved.NameAnnotation, wellbehaved.NameOrphan}
 
 // goingOn are those, NoStaleCreate if it has to see something deleted, and so NoFinalizerLeft and NoLeftover.
 func (b *wellBehaved) goingOn() []string {

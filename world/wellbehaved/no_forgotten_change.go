@@ -183,7 +183,7 @@ func (s *overlooked) judge(w property.World, r *sim.Record, x *write) *reports.V
 func (s *overlooked) violation(r *sim.Record, x *write, what string, told reports.Evidence) *reports.Violation {
 	observed, _ := s.o.Observed()
 	calm, _ := s.o.Calm()
-	why := "It has overlooked a change, or given up after a failure; if it copies what is outside of the cluster, and looks at that seldom, except it"
+	why := "It has overlooked a change, given up after a failure, or lost what it had put off; if it copies what is outside of the cluster, and looks at that seldom, except it"
 	if reorders(r) {
 		why = ofOrder
 	}

@@ -14,7 +14,8 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-const nameOrphan = "NoOrphan"
+// NameOrphan is the name of the property for which it is seen how children are made again that the run deletes.
+const NameOrphan = "NoOrphan"
 
 // knewFor is how long a controller has known that an owner is gone when a child that it then makes is an orphan, and no reconcile that was
 // under way: one that has waited for answers, or for a cache, ever since does not count, however long that was.
@@ -24,13 +25,13 @@ const knewFor = time.Minute
 // are nobody's mistake, and only a child that is made for an owner whose end its maker has known for long is an orphan. Where one runs, so is what it has left.
 func noOrphan(o *Options) property.Property {
 	return property.Property{
-		Name:      nameOrphan,
-		Statement: "no controller makes a child for an owner that it knows to be gone, and none is left behind",
+		Name:      NameOrphan,
+		Statement: "no controller makes a child for an owner that it knows to be gone, none is left behind, and one that is made again has the owner that it had",
 		Kinds:     append(o.Reconciles.kinds(), fakeapiserver.KindRequest, fakeapiserver.KindPage, fakeapiserver.KindFrame, fakeapiserver.KindWatchClosed, o.Restarts),
 		New: func() property.Checker {
 			s := &orphans{
 				busyness: newBusyness(), underWay: newUnderWay[begun](o.Reconciles), o: o, departed: map[kinds.UID]*departed{}, watches: map[sentBy]string{},
-				first: map[followed]bool{}, cached: map[sim.ActorID]time.Duration{},
+				first: map[followed]bool{}, cached: map[sim.ActorID]time.Duration{}, remade: newRemade(),
 			}
 			return property.Checker{Record: s.record, End: s.end}
 		},
@@ -46,6 +47,7 @@ type orphans struct {
 	watches  map[sentBy]string             // the plurals of those that are open, or asked for
 	first    map[followed]bool             // of what a client has been told
 	cached   map[sim.ActorID]time.Duration // when it was first told of the last of these
+	remade   remade
 }
 
 // begun is when a reconcile began.
@@ -133,6 +135,10 @@ func (s *orphans) committed(w property.World, r *sim.Record) *reports.Violation 
 	if m == nil {
 		return nil
 	}
+	x := s.o.writeOf(w)
+	if v := s.remade.committed(s.o, r, &x); v != nil {
+		return v
+	}
 	if r.Detail == "DELETED" {
 		key := strings.Clone(r.Key)
 		s.departed[m.GetUID()] = &departed{key, reports.Because(r, "%s is gone (uid %s, RV %d)", key, m.GetUID(), r.RV), map[sim.ActorID]reports.Evidence{}}
@@ -147,8 +153,8 @@ func (s *orphans) committed(w property.World, r *sim.Record) *reports.Violation 
 			return nil // it had this owner before
 		}
 	}
-	d, x := s.departed[ref.UID], s.o.writeOf(w)
-	if d == nil || x.role != Controller || x.request == nil || s.o.excepted(nameOrphan, x.name, r.Key) {
+	d := s.departed[ref.UID]
+	if d == nil || x.role != Controller || x.request == nil || s.o.Probing() || s.o.excepted(NameOrphan, x.name, r.Key) {
 		return nil
 	}
 	told, is := d.told[x.client]
@@ -173,13 +179,16 @@ func (s *orphans) following(client sim.ActorID, plural string) int {
 
 func (s *orphans) end(w property.World) *reports.Violation {
 	since, ok := s.o.Observed()
-	if !ok || !s.o.Collected {
+	if !ok {
 		return nil
+	}
+	if v := s.remade.end(w.Kernel().Elapsed()); v != nil || !s.o.Collected {
+		return v
 	}
 	live := all(w)
 	for _, c := range inOrder(w) {
 		ref := metav1.GetControllerOf(c.obj)
-		if ref == nil || c.obj.GetDeletionTimestamp() != nil || s.o.excepted(nameOrphan, "", c.key) {
+		if ref == nil || c.obj.GetDeletionTimestamp() != nil || s.o.excepted(NameOrphan, "", c.key) {
 			continue
 		}
 		d, owned := s.departed[ref.UID], false
