@@ -2,6 +2,7 @@ package world
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/informersim/informersim/world/wellbehaved"
@@ -42,12 +43,13 @@ func (b *wellBehaved) ends() {
 	}
 }
 
-// recognize takes what was made anew for what the test has made.
+// recognize takes what was made anew for what the test has made. It goes by the name: the same object may have been made anew before, since what is to be tried was chosen.
 func (b *wellBehaved) recognize(x belonging) {
 	m := b.object(x.probed)
-	for n := range b.theirs {
-		if m != nil && b.theirs[n].uid == x.uid {
+	for n, y := range slices.Backward(b.theirs) {
+		if m != nil && y.probed == x.probed {
 			b.theirs[n].uid = m.GetUID()
+			return // the ones before it have gone
 		}
 	}
 }

@@ -31,6 +31,7 @@ const (
 	asWanted   = "each Rollout has as many Pods as it asks for, all of its newest template, and its Services select them"
 	noneIsLeft = "ten minutes after an update, no Pod is left of what was before it"
 	isDone     = "an update to a version that works is done"
+	selectsOne = "the Service of a Rollout selects the Pods of one version"
 	// changesEnv is set in the process that a changed cache is to end.
 	changesEnv = "ARGO_ROLLOUTS_CHANGES_CACHE"
 )
@@ -38,10 +39,11 @@ const (
 func init() { logrus.SetOutput(io.Discard) }
 
 // In the end each Rollout, by steps or blue and green, has as many Pods as it asks for, all of its newest template, whatever comes, goes, is updated and scaled
-// (argo-rollouts.readthedocs.io/en/stable/features/specification). What fails while an old ReplicaSet is scaled down is left to the next resync, which is a finding of its own.
+// (argo-rollouts.readthedocs.io/en/stable/features/specification). What fails while an old ReplicaSet is scaled down is left to the next resync, which is a finding of its own, and so is what a
+// failed get has done to a Service.
 func TestRollouts(t *testing.T) {
 	o := options(t)
-	o.Properties = simtest.WellBehaved()
+	o.Properties = simtest.WellBehaved(simtest.Exception{Property: simtest.NoMistakenAbsence, Object: "services", Why: "TestFailedGetSelectsAllVersions"})
 	simtest.Run(t, o, testRollouts)
 }
 
@@ -90,6 +92,30 @@ func TestFailedCreateEndsUpdate(t *testing.T) {
 		env.Eventually(isDone, 20*time.Minute, func() error { return agree(env) })
 	})
 	hasFound(t, found, isDone, "Failed to create ReplicaSet for template 'new'")
+}
+
+// A get that fails is taken for the answer that the Service's Rollout is gone, so that the Service selects the Pods of all versions (syncService), here as an update begins: those that nobody has promoted serve.
+func TestFailedGetSelectsAllVersions(t *testing.T) {
+	found := find(t, func(env *simtest.Env) {
+		setUp(env)
+		r := blueGreen("b")
+		env.Create(r)
+		env.Eventually(asWanted, 10*time.Minute, func() error { return agree(env) })
+		env.Inject(fault.Fault{Kind: fault.List500, Target: "rollouts", Verb: "get", Resource: "rollouts"})
+		env.Always(selectsOne, func() error {
+			s := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "b-active"}}
+			if err := env.Get(s); err != nil {
+				return err
+			}
+			if s.Spec.Selector[v1alpha1.DefaultRolloutUniqueLabelKey] == "" {
+				return fmt.Errorf("it selects %v", s.Spec.Selector)
+			}
+			return nil
+		})
+		env.Mutate(r, func() { setImage(r, 1) })
+		env.Advance(20 * time.Minute)
+	})
+	hasFound(t, found, selectsOne, "it selects map[app:b]")
 }
 
 // The controller notes in the Service of its informer's cache, in place of a copy, which Pods it has just had it select (switchServiceSelector).

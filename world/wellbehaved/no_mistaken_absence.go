@@ -2,6 +2,7 @@ package wellbehaved
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/informersim/informersim/fakeapiserver"
@@ -21,7 +22,7 @@ func noMistakenAbsence(o *Options) property.Property {
 		Statement: "a controller does not take a read that fails for the answer that there is nothing",
 		Kinds:     []sim.Kind{fakeapiserver.KindRequest, fakeapiserver.KindResponse, fakeapiserver.KindCommit},
 		New: func() property.Checker {
-			s := &absence{o: o, always: map[doneTo]bool{}, failed: map[sim.ActorID]reports.Evidence{}}
+			s := &absence{o: o, always: map[doneTo]bool{}, failed: map[sim.ActorID][]reports.Evidence{}}
 			return property.Checker{Record: s.record}
 		},
 	}
@@ -36,8 +37,24 @@ type doneTo struct {
 // absence follows what controllers write while their reads fail.
 type absence struct {
 	o      *Options
-	always map[doneTo]bool                  // what they write when none fails
-	failed map[sim.ActorID]reports.Evidence // the last get of a client that has failed
+	always map[doneTo]bool                    // what they write when none fails
+	failed map[sim.ActorID][]reports.Evidence // the last gets of a client that have failed
+}
+
+// maxFailed is how many of them are kept: as many as a client may have in flight when it sends what follows from one of them.
+const maxFailed = 32
+
+// reason returns the last get that had failed when a request was sent. What was in flight then is not its reason.
+func (s *absence) reason(x *write) (failed reports.Evidence, is bool) {
+	if x.request == nil {
+		return failed, false
+	}
+	for _, e := range slices.Backward(s.failed[x.client]) {
+		if e.Step <= x.request.Step {
+			return e, true
+		}
+	}
+	return failed, false
 }
 
 func (s *absence) record(w property.World, r *sim.Record) *reports.Violation {
@@ -54,7 +71,8 @@ func (s *absence) record(w property.World, r *sim.Record) *reports.Violation {
 		}
 	case fakeapiserver.KindResponse:
 		if q := s.o.Sent(r.Actor, r.N); q != nil && client != "" && clientName(w, r.Actor) == client && q.Method == "GET" && strings.HasPrefix(r.Detail, "5") {
-			s.failed[r.Actor] = reports.Because(r, "%s sends GET %s, which fails: %s", client, q.Path, r.Detail)
+			before := s.failed[r.Actor]
+			s.failed[r.Actor] = append(before[max(0, len(before)+1-maxFailed):], reports.Because(r, "%s sends GET %s, which fails: %s", client, q.Path, r.Detail))
 		}
 	case fakeapiserver.KindCommit:
 		return s.committed(r, s.o.writeOf(w), resource)
@@ -63,8 +81,8 @@ func (s *absence) record(w property.World, r *sim.Record) *reports.Violation {
 }
 
 func (s *absence) committed(r *sim.Record, x write, resource string) *reports.Violation {
-	failed, is := s.failed[x.client]
-	if !is || x.role != Controller || x.request == nil || x.request.At < failed.At || Bookkeeping(r.Key) || s.o.excepted(NameAbsence, x.name, r.Key) {
+	failed, is := s.reason(&x)
+	if !is || x.role != Controller || Bookkeeping(r.Key) || s.o.excepted(NameAbsence, x.name, r.Key) {
 		return nil
 	}
 	if plural, _, _ := strings.Cut(r.Key, " "); s.always[doneTo{x.client, x.request.Method, plural}] {
