@@ -94,13 +94,15 @@ func TestFailedCreateEndsUpdate(t *testing.T) {
 	hasFound(t, found, isDone, "Failed to create ReplicaSet for template 'new'")
 }
 
-// A get that fails is taken for the answer that the Service's Rollout is gone, so that the Service selects the Pods of all versions (syncService), here as an update begins: those that nobody has promoted serve.
+// A get that fails is taken for the answer that the Service's Rollout is gone, so that the Service selects the Pods of all versions (syncService), here once it
+// was switched to the new ones, while the old ones still run.
 func TestFailedGetSelectsAllVersions(t *testing.T) {
 	found := find(t, func(env *simtest.Env) {
 		setUp(env)
 		r := blueGreen("b")
 		env.Create(r)
 		env.Eventually(asWanted, 10*time.Minute, func() error { return agree(env) })
+		env.Advance(time.Minute)
 		env.Inject(fault.Fault{Kind: fault.List500, Target: "rollouts", Verb: "get", Resource: "rollouts"})
 		env.Always(selectsOne, func() error {
 			s := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "b-active"}}
