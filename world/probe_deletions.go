@@ -10,7 +10,7 @@ import (
 )
 
 // deletions deletes what controllers have made, again and again: some times the first attempts to make it again fail, for the property NoGrowingBackoff, and at last the watches of its resource have
-// just ended, so that a list tells of it, for NoLostDeletion. What does not come back is deleted no more.
+// just ended, so that a list tells of it, for NoLostDeletion. NoOrphan sees whether it has its owner again. What does not come back is deleted no more.
 func (b *wellBehaved) deletions(made []making) {
 	var ways []func(making)
 	if b.asked(wellbehaved.NameBackoff) {
@@ -18,10 +18,10 @@ func (b *wellBehaved) deletions(made []making) {
 			ways = append(ways, func(x making) { b.failCreates(x, fault.Fault{Count: wellbehaved.ProbeFailures}) })
 		}
 	}
+	if len(ways) == 0 && (b.asked(wellbehaved.NameDeletion) || b.asked(wellbehaved.NameOrphan)) {
+		ways = append(ways, func(making) {}) // while a watch tells
+	}
 	if b.asked(wellbehaved.NameDeletion) {
-		if len(ways) == 0 {
-			ways = append(ways, func(making) {}) // while a watch tells
-		}
 		ways = append(ways, b.endWatches)
 	}
 	for _, round := range oneOfEach(alone(b, made)) {
