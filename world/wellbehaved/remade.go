@@ -31,7 +31,6 @@ type ownedChild struct {
 	by    string
 	made  reports.Evidence
 	gone  *reports.Evidence // the first time; nil until then
-	at    time.Duration     // when it was made
 }
 
 // bareChild is one that it has made again without an owner.
@@ -69,7 +68,7 @@ func (s *remade) committed(o *Options, r *sim.Record, x *write) *reports.Violati
 	}
 	key := strings.Clone(r.Key)
 	if ref := metav1.GetControllerOf(m); ref != nil {
-		s.owned[key] = &ownedChild{owner: *ref, by: x.name, at: r.At, made: reports.Because(r, "%s makes %s for %s %s (RV %d)", x.name, key, ref.Kind, ref.Name, r.RV)}
+		s.owned[key] = &ownedChild{owner: *ref, by: x.name, made: reports.Because(r, "%s makes %s for %s %s (RV %d)", x.name, key, ref.Kind, ref.Name, r.RV)}
 		return nil
 	}
 	if len(m.GetOwnerReferences()) == 0 && before != nil && before.gone != nil && before.by == x.name {
@@ -94,7 +93,7 @@ func (s *remade) leaves(r *sim.Record, uid kinds.UID) *reports.Violation {
 func (s *remade) judge(meant func(child kinds.UID, before *ownedChild) bool, now time.Duration) *reports.Violation {
 	for _, uid := range slices.SortedFunc(maps.Keys(s.bare), func(a, b kinds.UID) int { return cmp.Compare(s.bare[a].made.Step, s.bare[b].made.Step) }) {
 		c := s.bare[uid]
-		if now-c.made.At < bareFor || s.changed[c.before.owner.UID] > c.before.at || !meant(uid, c.before) {
+		if now-c.made.At < bareFor || s.changed[c.before.owner.UID] > c.before.made.At || !meant(uid, c.before) {
 			continue
 		}
 		owner := c.before.owner.Kind + " " + c.before.owner.Name
