@@ -84,3 +84,14 @@ func TestKeptCoincidence(t *testing.T) {
 	}
 	wantIn(t, strings.Join(again.logs, "\n"), "TestX-1.trace.jsonl breaks NoForgottenChange again, but not if the run leaves controllers alone for 1h7m13s longer before it does something to them: that may be a coincidence", "running its seed again")
 }
+
+// A run that passes since what it had found does not count repeats like any other.
+func TestCoincidenceRepeats(t *testing.T) {
+	setFlag(t, "simtest.verify", "true")
+	o := simtest.Options{Seeds: 1, Strategy: "fifo", Properties: just(simtest.NoForgottenChange)}
+	simtest.Run(t, o, func(env *simtest.Env) {
+		env.Go("idler", func(ctx context.Context) error { return noteIdle(ctx, env, "default", 30*time.Minute+1700*time.Millisecond) })
+		env.Create(configMap("m", "0"))
+		env.Advance(10 * time.Minute)
+	})
+}

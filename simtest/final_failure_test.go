@@ -167,3 +167,46 @@ func TestNoFinalFailureSparesWhatIsPaused(t *testing.T) {
 		})
 	}
 }
+
+// readable is a controller that says of each Gauge whether it can read its Secret. It may look at no Gauge again of which it once could not.
+func readable(gives bool) func(*simtest.Env) {
+	return func(env *simtest.Env) {
+		env.Go("reader", func(ctx context.Context) error {
+			client := kubernetes.NewForConfigOrDie(env.RESTConfig("reader"))
+			return eachOf(ctx, env, "reader", "gauges", func(ctx context.Context, gauges dynamic.ResourceInterface, g *unstructured.Unstructured) error {
+				if phase, _, _ := unstructured.NestedString(g.Object, "status", "phase"); phase == "Failed" {
+					return nil
+				}
+				before := g.DeepCopy()
+				_, err := client.CoreV1().Secrets("default").Get(ctx, g.GetName(), metav1.GetOptions{})
+				if err == nil {
+					say(g, said{of: "Ready", status: "True"})
+				} else if say(g, said{of: "Ready", status: "False", message: err.Error()}); gives {
+					set(g, "Failed", "status", "phase")
+					err = nil
+				}
+				if reflect.DeepEqual(before, g) {
+					return err
+				}
+				_, writing := gauges.UpdateStatus(ctx, g, metav1.UpdateOptions{})
+				return errors.Join(err, writing)
+			})
+		})
+		env.Create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "one"}}, gaugeNamed("one", map[string]any{"size": int64(1)}))
+		env.Advance(time.Minute)
+	}
+}
+
+// Without any fault before the end, a controller that takes a read which fails for a failure that lasts is found, since the run has its reads fail. Who says so meanwhile, and looks again, is not.
+func TestFailedReadIsFinal(t *testing.T) {
+	for _, ready := range [][]simtest.Property{just(simtest.NoFinalFailure), simtest.WellBehaved()} {
+		o := simtest.Options{Seeds: seeds(8), Mix: "none", CrashProbability: 1e-9, CRDs: []string{gauges}, Properties: ready}
+		found := simtest.Find(t, o, readable(true))
+		if found == nil || found.Property != simtest.NoFinalFailure {
+			t.Fatalf("found %v", found)
+		}
+		t.Logf("seed %d: %s", found.Seed, found.Text)
+		wantIn(t, found.Text, "reader says of gauges default/one, for good", "reader sends GET /api/v1/namespaces/default/secrets/one, which fails: 500", "not even when it was restarted")
+		simtest.Run(t, o, readable(false))
+	}
+}

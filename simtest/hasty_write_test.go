@@ -2,6 +2,7 @@ package simtest_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -19,6 +20,7 @@ type secretPairer struct {
 	hasty string // the informer that it does not wait for: "configmaps" or "secrets"
 	// starts is written at each start, whatever the lists say.
 	starts bool
+	dates  bool // notes the time of each start in an object's name, before its informers have listed
 }
 
 func (k secretPairer) run(ctx context.Context, config *rest.Config) error {
@@ -46,6 +48,13 @@ func (k secretPairer) run(ctx context.Context, config *rest.Config) error {
 		return err
 	}
 	queue.factory.Start(ctx.Done())
+	if k.dates {
+		time.Sleep(time.Second) // so that they have asked
+		start := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("start-", time.Now().Unix())}}
+		if _, err := queue.client.CoreV1().ServiceAccounts(metav1.NamespaceDefault).Create(ctx, start, metav1.CreateOptions{}); err != nil {
+			return err
+		}
+	}
 	for resource, informer := range map[string]cache.SharedIndexInformer{"configmaps": queue.maps, "secrets": secrets} {
 		if resource != k.hasty {
 			cache.WaitForCacheSync(ctx.Done(), informer.HasSynced)
@@ -110,4 +119,5 @@ func TestNoHastyWrite(t *testing.T) {
 	}
 	// What is written at each start says nothing.
 	simtest.Run(t, simtest.Options{Seeds: seeds(8), Properties: just(simtest.NoHastyWrite)}, secretPairer{starts: true}.test)
+	simtest.Run(t, simtest.Options{Seeds: seeds(8), Properties: just(simtest.NoHastyWrite)}, secretPairer{dates: true}.test)
 }

@@ -132,7 +132,7 @@ type Exception struct {
 //	NoLostReplacement      what a controller does for an object that somebody has deleted and made anew is done if a watch tells of that, and not if a list does,
 //	                       until it is restarted: a filter of updates, or what it remembers by name, takes the new object for the one before
 //	NoFinalFailure         a message of a status, or of a condition in it, still has the words of a 5xx or a broken connection when, half an hour after the faults have stopped,
-//	                       its writer was restarted: a failure that passes was taken for one that lasts
+//	                       its writer was restarted: a failure that passes was taken for one that lasts. So is it judged once more what a status says of the gets that fail for NoMistakenAbsence
 //	NoHastyWrite           a controller that is restarted writes something because one of its lists comes late, which it does not write otherwise: it has not
 //	                       waited for its informers (cache.WaitForCacheSync)
 //	NoLostEffect           what a controller makes when an object of the test is made, or deletes when that goes, is lacking, or there, for good if its
@@ -169,6 +169,7 @@ type Exception struct {
 // A controller that waits for its time, such as half an hour after a change, may happen to write just when the run has done something to it, or not to have removed yet what it removes once in an hour. So what NoFinalizerLeft, NoForgottenFailure,
 // NoForgottenChange, NoLeftover, NoAbandonedWrite, QuietAfterRestart, NoLostDeletion, NoLostReplacement, NoHastyWrite, NoLostEffect,
 // NoMistakenAbsence or NoLostAnnotation finds counts only if it is found, too, when the run is made once more with all of this 67 minutes later.
+// What a controller writes once a read of its has failed or is late, which NoMistakenAbsence and NoHastyWrite judge, counts only if it does not write that, too, in a run that goes the same way up to that read, which is answered at once there.
 // NoGrowingBackoff's rounds are an hour and a half apart then, since a backoff may end by itself some time after the last failure.
 //
 // For QuietAfterRestart, all processes are restarted before that, when the 10 minutes are over, and 90 s pass; if somebody writes something then, they are restarted once more, since

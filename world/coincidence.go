@@ -1,8 +1,10 @@
 package world
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,10 +23,10 @@ const confirmations = 3
 // playSurely makes the run of a seed. If a controller seems to write something since the run has done something, that may be a coincidence: it may have waited for its time, such as half an hour after a
 // change. Then the run is made once more with that done later, and what is not found there does not count, unless that run takes too many steps.
 func (r *runner) playSurely(h sim.Header) *outcome {
-	res := r.play(source{header: h})
+	res := knowing(r.play, source{header: h})
 	r.note(res)
 	for n := 0; n < confirmations && r.mayCoincide(res); n++ {
-		again := r.play(source{header: postpone(res.header)})
+		again := knowing(r.play, source{header: postpone(res.header)})
 		if confirms(again, res) {
 			return res
 		}
@@ -32,6 +34,38 @@ func (r *runner) playSurely(h sim.Header) *outcome {
 		res = again
 	}
 	return res
+}
+
+// knowing makes a run. If a controller writes something once a get of its fails, or a list is late, it may do so anyway: then the run is made once more, and goes the same way up to there, but the get is answered, or the
+// list comes at once. What is written there, too, does not count, and the run is made anew with that known, since it has ended with what does not count.
+func knowing(play func(source) *outcome, from source) *outcome {
+	res := play(from)
+	if known := know(play, from, res); known != nil {
+		return play(*known)
+	}
+	return res
+}
+
+// know returns what the run that has been made from a source is to be made from in place of that, with what controllers write anyway; nil if that need not be known, or is nothing.
+func know(play func(source) *outcome, from source, res *outcome) *source {
+	if v := res.violation; v == nil || v.Property != wellbehaved.NameAbsence && v.Property != wellbehaved.NameHasty || from.header.Options[optionAnyway] != "" {
+		return nil
+	}
+	spared := from
+	spared.header = withOption(from.header, optionSpared, strconv.FormatBool(true))
+	anyway := play(spared).anyway
+	if len(anyway) == 0 {
+		return nil
+	}
+	from.header = withOption(from.header, optionAnyway, listed(anyway))
+	return &from
+}
+
+// withOption returns a header with one more option.
+func withOption(h sim.Header, name, value string) sim.Header {
+	h.Options = maps.Clone(h.Options)
+	h.Options[name] = value
+	return h
 }
 
 // mayCoincide reports whether what a run has found counts only if a run that does the same to controllers later finds it, too.
@@ -43,9 +77,7 @@ func (r *runner) mayCoincide(res *outcome) bool {
 // postpone returns the header of the run that does later what it does to controllers.
 func postpone(h sim.Header) sim.Header {
 	later, _ := time.ParseDuration(h.Options[optionLater]) // 0 where there is none
-	h.Options = maps.Clone(h.Options)
-	h.Options[optionLater] = (later + postponed).String()
-	return h
+	return withOption(h, optionLater, (later + postponed).String())
 }
 
 // confirms reports whether what a run has found counts after the one that does later what it does to controllers.
@@ -70,10 +102,17 @@ func (s *shrinker) surely(res *outcome, from source) *outcome {
 	if !s.r.mayCoincide(res) {
 		return s.ifSame(res)
 	}
-	from.header, from.maxSteps = postpone(from.header), 0
-	later := s.play(from)
-	s.failed = s.failed || s.spoils(later)
+	if known := know(s.try, from, res); known != nil {
+		from = *known
+		if res = s.try(from); !s.r.mayCoincide(res) {
+			return s.ifSame(res)
+		}
+	}
+	header := from.header
+	from.header, from.maxSteps = postpone(header), 0
+	later := s.try(from)
 	if s.same(res) && confirms(later, res) {
+		s.header = header
 		return res
 	}
 	if later = s.ifSame(later); later != nil {
@@ -90,15 +129,23 @@ func (s *shrinker) ifSame(res *outcome) *outcome {
 	return nil
 }
 
-// replayCoincides reports whether a kept trace, which still breaks what it did, does so by coincidence: an informersim may have kept it that knew none, or another judgement of the property has
+// replayCoincides says why a kept trace, which still breaks what it did, may do so by coincidence, "" if it does not: an informersim may have kept it that knew none, or another judgement of the property has
 // confirmed it.
-func (r *runner) replayCoincides(res *outcome) bool {
+func (r *runner) replayCoincides(res *outcome) string {
 	if res.replay != nil || !r.mayCoincide(res) {
-		return false
+		return ""
 	}
 	picks, err := res.picks()
 	if err != nil {
-		return false
+		return ""
 	}
-	return !confirms(r.play(source{header: postpone(res.header), picks: &picks}), res)
+	from := source{header: res.header, picks: &picks}
+	if known := know(r.play, from, res); known != nil && !confirms(r.play(*known), res) {
+		return "but what it is about is done, too, if the read that fails or comes late is answered at once"
+	}
+	from.header = postpone(from.header)
+	if !confirms(r.play(from), res) {
+		return fmt.Sprintf("but not if the run leaves controllers alone for %v longer before it does something to them", postponed)
+	}
+	return ""
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/world/wellbehaved"
 )
 
 // configuration is what a run has of the things that a test's options may leave to its seed. A trace has it in its header, and a replay
@@ -21,16 +22,18 @@ type configuration struct {
 	crashes    float64 // the probability of one in every step
 	maxCrashes int
 	replicas   int
-	history    int64         // as in fakeapiserver.ClusterOptions
-	watchList  bool          // the server has streaming lists
-	podFaults  bool          // Pods and nodes fail, too
-	likely     string        // the fault that most Pods meet then; "" for none
-	interleave bool          // the seed interleaves the goroutines of the test's process
-	detect     bool          // client-go's mutation detector watches the caches of informers there
-	restarts   bool          // controllers may be restarted after the body
-	leap       int           // after how many writes the next resourceVersion has a digit more; 0 for never
-	probe      int           // which of its writes controllers are probed with, of those that there are; 0 for several at once
-	later      time.Duration // by how much controllers are left alone for longer before the run does something to them
+	history    int64                 // as in fakeapiserver.ClusterOptions
+	watchList  bool                  // the server has streaming lists
+	podFaults  bool                  // Pods and nodes fail, too
+	likely     string                // the fault that most Pods meet then; "" for none
+	interleave bool                  // the seed interleaves the goroutines of the test's process
+	detect     bool                  // client-go's mutation detector watches the caches of informers there
+	restarts   bool                  // controllers may be restarted after the body
+	leap       int                   // after how many writes the next resourceVersion has a digit more; 0 for never
+	probe      int                   // which of its writes controllers are probed with, of those that there are; 0 for several at once
+	later      time.Duration         // by how much controllers are left alone for longer before the run does something to them
+	spared     bool                  // the gets that fail at the end for NoMistakenAbsence are answered, and the lists that come late for NoHastyWrite come at once
+	anyway     []wellbehaved.Writing // what controllers write then even so
 }
 
 // In the header's options: the parts of a configuration.
@@ -48,6 +51,8 @@ const (
 	optionLeap       = "leap"
 	optionProbe      = "probe"
 	optionLater      = "later"
+	optionSpared     = "spared"
+	optionAnyway     = "anyway"
 )
 
 // The mixes of the seeds 1 to 4; the next four have the same, and so on. The first two are sure to have every kind between them. Only
@@ -179,6 +184,12 @@ func (c *configuration) write(h *sim.Header) (err error) {
 	if c.later > 0 {
 		h.Options[optionLater] = c.later.String()
 	}
+	if c.spared {
+		h.Options[optionSpared] = strconv.FormatBool(true)
+	}
+	if len(c.anyway) > 0 {
+		h.Options[optionAnyway] = listed(c.anyway)
+	}
 	h.Mix, err = json.Marshal(c.mix)
 	return err
 }
@@ -220,6 +231,10 @@ func readConfiguration(h *sim.Header) (c configuration, err error) {
 	if h.Options[optionLater] != "" {
 		read(optionLater, func(text string) (err error) { c.later, err = time.ParseDuration(text); return err })
 	}
+	if h.Options[optionAnyway] != "" {
+		read(optionAnyway, func(text string) error { return json.Unmarshal([]byte(text), &c.anyway) })
+	}
+	c.spared = h.Options[optionSpared] != ""
 	c.podFaults, c.likely = h.Options[optionPodFaults] != "", h.Options[optionLikely]
 	c.interleave, c.detect, c.restarts = interleaves(h), detectsMutations(h), h.Options[optionRestarts] != ""
 	return c, err
@@ -230,6 +245,15 @@ func interleaves(h *sim.Header) bool { return h.Options[optionInterleave] != "" 
 
 // detectsMutations reports whether the caches of the run with this header are watched. It is no circumstance that a failure depends on, so reports do not have it.
 func detectsMutations(h *sim.Header) bool { return h.Options[optionDetect] != "" }
+
+// listed writes what controllers write as an option.
+func listed(all []wellbehaved.Writing) string {
+	text, err := json.Marshal(all)
+	if err != nil {
+		panic(err) // strings always can be
+	}
+	return string(text)
+}
 
 // String names the configuration in a report, which has the mix in another place.
 func (c *configuration) String() string {

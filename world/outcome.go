@@ -6,6 +6,7 @@ import (
 
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/world/wellbehaved"
 	"github.com/informersim/informersim/world/wire"
 )
 
@@ -23,13 +24,14 @@ type outcome struct {
 	steps      uint64
 	faults     uint64
 	sometimes  map[string]bool
-	aimed      map[string]bool      // of clients that faults are aimed at, whether they made a request
-	clients    []string             // those that made requests, if one of aimed did not
-	struck     []reports.FaultCount // of which none is a ready-made property's own
-	restarted  bool                 // processes were restarted at the end, for a ready-made property
-	idle       bool                 // no client has made a request, but for the workload's
-	exited     map[string]string    // then, by process, the error that its function returned last
-	waiting    []string             // where goroutines of the program's own waited when the body had failed
+	aimed      map[string]bool       // of clients that faults are aimed at, whether they made a request
+	clients    []string              // those that made requests, if one of aimed did not
+	anyway     []wellbehaved.Writing // what controllers write in a run that is spared
+	struck     []reports.FaultCount  // of which none is a ready-made property's own
+	restarted  bool                  // processes were restarted at the end, for a ready-made property
+	idle       bool                  // no client has made a request, but for the workload's
+	exited     map[string]string     // then, by process, the error that its function returned last
+	waiting    []string              // where goroutines of the program's own waited when the body had failed
 	log        *log
 	unended    error // what kept goroutines from ending after the run
 	trips      uint64
@@ -77,7 +79,9 @@ func (w *world) finish(res *outcome) {
 	if b := w.behaved; b != nil && b.after {
 		res.struck = b.struck
 	}
-	res.restarted = w.behaved != nil && w.behaved.restarted > 0
+	if b := w.behaved; b != nil {
+		res.restarted, res.anyway = b.restarted > 0, b.anyway
+	}
 	res.own, res.inForce, res.notRunning = w.own(), w.inForce(), w.notRunning()
 	res.escaped, res.trips, res.queries = w.body.escaped, w.remote.trips, w.remote.queries
 	if err := k.Err(); err != nil && res.err == nil {

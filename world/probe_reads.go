@@ -27,9 +27,9 @@ func (b *wellBehaved) noteRead(r *sim.Record) {
 	}
 }
 
-// blindness has controllers look at everything while their gets of one resource fail, for the property NoMistakenAbsence. Which ones follows from the seed.
+// blindness has controllers look at everything while their gets of one resource fail, for the properties NoMistakenAbsence and NoFinalFailure. Which ones follows from the seed.
 func (b *wellBehaved) blindness() {
-	if !b.asked(wellbehaved.NameAbsence) || len(b.reads) == 0 || b.over() {
+	if !b.asked(wellbehaved.NameAbsence) && !b.asked(wellbehaved.NameFinal) || len(b.reads) == 0 || b.over() {
 		return
 	}
 	b.conclude(goingOn...)
@@ -42,11 +42,18 @@ func (b *wellBehaved) blindness() {
 		x := b.reads[(first+n)%len(b.reads)]
 		b.w.stopFaults()
 		from := b.w.kernel.Elapsed() + time.Millisecond
-		b.injectInto(x.client, fault.Fault{Kind: fault.List500, Verb: "get", Resource: x.resource, From: from, Until: from + probeTime/2, Count: fault.Lasting})
-		b.blinded = x
+		if !b.w.config.spared {
+			b.injectInto(x.client, fault.Fault{Kind: fault.List500, Verb: "get", Resource: x.resource, From: from, Until: from + probeTime/2, Count: fault.Lasting})
+		}
+		b.blinded, b.looked = x, false
 		b.listAnew()
 		b.blinded = listing{}
 	}
 	b.w.stopFaults()
 	b.w.goOn(probeTime)
+	if b.says != nil && b.says() && b.w.config.restarts && b.crashable() && !b.over() {
+		b.w.goOn(b.rest())
+		b.listAnew()
+		b.restartAll()
+	}
 }

@@ -15,7 +15,7 @@ func (b *wellBehaved) restart() {
 	if !b.asked(wellbehaved.NameRestart) && !b.asked(wellbehaved.NameFinal) || !b.w.config.restarts || !b.crashable() {
 		return
 	}
-	b.conclude(append(b.goingOn(), wellbehaved.NameRestart, wellbehaved.NameFinal)...)
+	b.conclude(append(b.goingOn(), wellbehaved.NameRestart)...)
 	if b.restartAll(); b.rewrote {
 		b.restartAll() // who writes now writes at each start
 	}

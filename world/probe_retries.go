@@ -236,6 +236,9 @@ func (b *wellBehaved) serve(method, path, contentType string, body []byte) {
 	}, &sink{})
 }
 
+// askedBefore are those that have judged when writes begin to fail.
+var askedBefore = []string{wellbehaved.NameHasty, wellbehaved.NameAbsence, wellbehaved.NameFinal}
+
 // probe has the controllers write once more, several times, and lets the first attempts fail, for the properties NoGrowingBackoff and NoAbandonedWrite. All others have judged
 // before: what a controller makes of a change that is undone is its own affair.
 func (b *wellBehaved) probe() {
@@ -248,7 +251,11 @@ func (b *wellBehaved) probe() {
 	if len(b.writes)+len(undos)+len(b.made)+len(b.holds)+len(b.discards) == 0 {
 		return
 	}
-	b.conclude(slices.DeleteFunc(slices.Clone(goingOn), func(name string) bool { return name == wellbehaved.NameHasty || name == wellbehaved.NameAbsence })...)
+	others := slices.DeleteFunc(slices.Clone(goingOn), func(name string) bool { return slices.Contains(askedBefore, name) })
+	b.conclude(others...)
+	if !slices.ContainsFunc(others, b.asked) {
+		return
+	}
 	b.probing = true
 	b.findTriers()
 	if targets := alone(b, slices.Concat(b.writes, probedBy(undos))); len(targets) > 0 {

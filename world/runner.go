@@ -112,7 +112,7 @@ func (r *runner) seed(seed uint64) error {
 		return nil
 	}
 	if r.task.Verify && !res.failed() {
-		if err := r.verify(h, res); err != nil || r.result.Failure != "" {
+		if err := r.verify(res); err != nil || r.result.Failure != "" {
 			return err
 		}
 	}
@@ -158,19 +158,19 @@ func (r *runner) find(seed uint64) error {
 }
 
 // verify runs a seed that has passed again, and compares.
-func (r *runner) verify(h sim.Header, first *outcome) error {
+func (r *runner) verify(first *outcome) error {
 	tr, err := sim.NewTraceReader("the first run", bytes.NewReader(first.trace.Bytes()))
 	if err != nil {
 		return err
 	}
-	second := r.play(source{header: h, replay: sim.NewReplay(tr)})
-	why := r.whyNotRepeated(h.Seed, first.streamed || second.streamed)
+	second := r.play(source{header: first.header, replay: sim.NewReplay(tr)})
+	why := r.whyNotRepeated(first.header.Seed, first.streamed || second.streamed)
 	switch {
 	case second.failed(): // which is a finding, although the first run is none
 		r.report(second, r.store(second))
-		r.failf("seed %d does not repeat: it passed the first time, and failed the second. %s\n%s", h.Seed, why, r.result.Failure)
+		r.failf("seed %d does not repeat: it passed the first time, and failed the second. %s\n%s", first.header.Seed, why, r.result.Failure)
 	case second.replay != nil:
-		r.failf("seed %d does not repeat: %v\n%s", h.Seed, second.replay, why)
+		r.failf("seed %d does not repeat: %v\n%s", first.header.Seed, second.replay, why)
 	}
 	return nil
 }
@@ -254,12 +254,12 @@ func (r *runner) replayFile() error {
 	}
 	r.note(res)
 	coincides := r.replayCoincides(res)
-	if coincides {
-		r.logf("%s breaks %s again, but not if the run leaves controllers alone for %v longer before it does something to them: that may be a coincidence, for which a seed does not fail", file, res.violation.Property, postponed)
+	if coincides != "" {
+		r.logf("%s breaks %s again, %s: that may be a coincidence, for which a seed does not fail", file, res.violation.Property, coincides)
 	}
 	switch {
 	case r.peer.gone != nil:
-	case retry && coincides:
+	case retry && coincides != "":
 		r.logf("%s does not count: running its seed again", file)
 		return r.seed(res.header.Seed)
 	case retry && res.replay != nil:

@@ -174,15 +174,21 @@ func (s *shrinker) over() bool { return !s.r.host.Now().Before(s.deadline) || s.
 func (s *shrinker) breaks(picks []sim.Pick) bool {
 	s.left = s.deadline.Sub(s.r.host.Now())
 	from := s.source(picks, s.byTime)
-	res := s.play(from)
-	s.failed = s.failed || s.spoils(res)
-	if res = s.surely(res, from); res == nil {
+	res := s.surely(s.try(from), from)
+	if res == nil {
 		return false
 	}
 	if res.faults < s.best.faults || res.faults == s.best.faults && res.steps <= s.best.steps {
 		s.best, s.picks, s.timed = res, slices.Clone(picks), s.byTime
 	}
 	return true
+}
+
+// try makes a run, and notes whether none can follow it.
+func (s *shrinker) try(from source) *outcome {
+	res := s.play(from)
+	s.failed = s.failed || s.spoils(res)
+	return res
 }
 
 // source is that of a run with these picks.

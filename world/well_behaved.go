@@ -65,7 +65,10 @@ type wellBehaved struct {
 	triers   []trier
 	reads    []listing // what controllers get
 	blinded  listing   // of that, what fails now
-	acts     int       // how often controllers have changed something
+	looked   bool      // it, or what is late, has been asked for since
+	anyway   []wellbehaved.Writing
+	says     func() bool // whether a status tells of what has failed then
+	acts     int         // how often controllers have changed something
 	probing  bool
 	anew     bool // controllers' informers have listed anew since writes were made to fail
 
@@ -112,6 +115,8 @@ func (b *wellBehaved) properties() []property.Property {
 		ListsAnew:  func() bool { return b.anew },
 		Late:       func() (client, resource string) { return b.late.client, b.late.resource },
 		Blinded:    func() (client, resource string) { return b.blinded.client, b.blinded.resource },
+		Anyway:     b.doesAnyway,
+		Says:       func(ask func() bool) { b.says = ask },
 		Restarted:  func() int { return b.restarted },
 		Tries:      func(t wellbehaved.Trials) { b.trials = t },
 		Trial:      func() wellbehaved.Trial { return b.trial },
@@ -190,6 +195,7 @@ func (b *wellBehaved) Record(r *sim.Record) {
 			}
 			b.sent[sentBy{r.Actor, r.N}] = sent
 			b.noteAgain(r.Actor, sent)
+			b.noteAnyway(r, sent)
 		}
 	case fakeapiserver.KindCommit:
 		b.noteAct(r)
@@ -275,7 +281,7 @@ func (b *wellBehaved) noteBehind() {
 func (b *wellBehaved) rest() time.Duration { return restTime + b.w.config.later }
 
 // goingOn are the properties for which controllers are probed, when all others have judged.
-var goingOn = []string{wellbehaved.NameBackoff, wellbehaved.NameAbandoned, wellbehaved.NameDeletion, wellbehaved.NameRevival, wellbehaved.NameReplacement, wellbehaved.NameHasty, wellbehaved.NameEffect, wellbehaved.NameAbsence, wellbehaved.NameAnnotation, wellbehaved.NameOrphan}
+var goingOn = []string{wellbehaved.NameBackoff, wellbehaved.NameAbandoned, wellbehaved.NameDeletion, wellbehaved.NameRevival, wellbehaved.NameReplacement, wellbehaved.NameHasty, wellbehaved.NameEffect, wellbehaved.NameAbsence, wellbehaved.NameFinal, wellbehaved.NameAnnotation, wellbehaved.NameOrphan}
 
 // goingOn are those, NoStaleCreate if it has to see something deleted, and so NoFinalizerLeft and NoLeftover.
 func (b *wellBehaved) goingOn() []string {
@@ -298,7 +304,7 @@ func (b *wellBehaved) confirm() {
 	if !b.doubted || b.over() {
 		return
 	}
-	b.conclude(append(b.goingOn(), wellbehaved.NameOverlooked, wellbehaved.NameRestart, wellbehaved.NameFinal)...)
+	b.conclude(append(b.goingOn(), wellbehaved.NameOverlooked, wellbehaved.NameRestart)...)
 	b.listAnew()
 	b.confirmed = true
 }

@@ -24,14 +24,15 @@ const (
 	allEnd     = "each run ends, and no Pod of one that has ended runs on"
 	succeeds   = "a TaskRun whose step succeeds succeeds"
 	noPodLeft  = "a TaskRun that was cancelled has no Pod"
+	remainsSo  = "a TaskRun whose Pod has succeeded has not failed"
 	noneGoesOn = "no TaskRun of a PipelineRun that was cancelled goes on"
 )
 
-// failsAtOnce leaves to TestFailedCreateFailsTaskRun what it finds: a TaskRun fails for good with the first create of its Pod that fails. And a TaskRun makes its Pod by chance just when that of another one cannot be read.
+// failsAtOnce leaves to TestFailedCreateFailsTaskRun and TestFailedGetFailsTaskRun what they find: a TaskRun fails for good with the first create of its Pod that fails, and with the first get.
 var failsAtOnce = []simtest.Exception{
 	{Property: simtest.NoFinalFailure, Client: "tekton", Why: "TestFailedCreateFailsTaskRun"},
 	{Property: simtest.NoLostEffect, Client: "tekton", Object: "pods", Why: "TestFailedCreateFailsTaskRun"},
-	{Property: simtest.NoMistakenAbsence, Client: "tekton", Object: "pods", Why: "it is made for another TaskRun than the one whose Pod cannot be read"},
+	{Property: simtest.NoMistakenAbsence, Client: "tekton", Object: "pods", Why: "TestFailedGetFailsTaskRun: one that has a retry left makes its next Pod"},
 }
 
 // In the end each TaskRun has ended, whatever is cancelled, deleted, times out or is tried again (tekton.dev/docs/pipelines/taskruns).
@@ -90,9 +91,55 @@ func TestFailedCreateIsFinal(t *testing.T) {
 		setUp(env)
 		env.Inject(fault.Fault{Kind: fault.Write500, Target: "tekton", Verb: "create", Resource: "pods"})
 		env.Create(newTaskRun("a"))
-		env.Advance(time.Minute)
+		env.Advance(10 * time.Minute)
 	})
 	hasFound(t, found, simtest.NoFinalFailure, "failed to create task run pod")
+}
+
+// A TaskRun has succeeded, and the controller reads its Pod, once, to stop its sidecars. If it cannot, the TaskRun has failed (stopSidecars), and one with a retry left runs again. It reads it, too, whenever it looks at the
+// TaskRun anew, such as at its start.
+func TestFailedGetFailsTaskRun(t *testing.T) {
+	found := find(t, nil, func(env *simtest.Env) {
+		setUp(env)
+		env.Inject(fault.Fault{Kind: fault.List500, Target: "tekton", Verb: "get", Resource: "pods"})
+		r := newTaskRun("a")
+		env.Create(r)
+		env.Always(remainsSo, func() error {
+			if env.Get(r) != nil {
+				return nil
+			}
+			var pod corev1.Pod
+			c := r.Status.GetCondition(apis.ConditionSucceeded)
+			if pod.Namespace, pod.Name = r.Namespace, r.Status.PodName; c.IsFalse() && env.Get(&pod) == nil && pod.Status.Phase == corev1.PodSucceeded {
+				return fmt.Errorf("its Pod has succeeded, and it has failed: %s: %s", c.GetReason(), c.GetMessage())
+			}
+			return nil
+		})
+		env.Advance(10 * time.Minute)
+	})
+	hasFound(t, found, remainsSo, "TaskRunStopSidecarFailed")
+}
+
+// Without a word, and without a fault before the end, the same is found by what a status says.
+func TestFailedGetIsFinal(t *testing.T) {
+	found := find(t, simtest.WellBehaved(failsAtOnce[1:]...), func(env *simtest.Env) {
+		setUp(env)
+		env.Create(newTaskRun("a"))
+		env.Advance(time.Minute)
+	})
+	hasFound(t, found, simtest.NoFinalFailure, "when stopping sidecars")
+}
+
+// One that has a retry left runs again.
+func TestFailedGetRunsAgain(t *testing.T) {
+	found := find(t, simtest.WellBehaved(failsAtOnce[:2]...), func(env *simtest.Env) {
+		setUp(env)
+		r := newTaskRun("a")
+		r.Spec.Retries = 1
+		env.Create(r)
+		env.Advance(time.Minute)
+	})
+	hasFound(t, found, simtest.NoMistakenAbsence, "tekton creates pods default/a-pod-retry1 when its get of pods fails")
 }
 
 // A TaskRun is cancelled after its Pod was created, and before that could be noted in its status: the controller deletes the Pod that is noted there (failTaskRun), which is none.

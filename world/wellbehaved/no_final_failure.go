@@ -3,6 +3,7 @@ package wellbehaved
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -19,14 +20,17 @@ import (
 const NameFinal = "NoFinalFailure"
 
 // noFinalFailure checks that no controller takes a failure that passes for one that lasts: that its status still says, in the words of the answer, that a request has failed, long after the faults have stopped, and when the
-// controller, which was restarted, has looked at the object anew. Whoever would try again has done so by then, and says what has become of it.
+// controller, which was restarted, has looked at the object anew. Whoever would try again has done so by then, and says what has become of it. When that has been judged, the run has gets fail for a while, for NoMistakenAbsence,
+// and what statuses say of these is judged once more.
 func noFinalFailure(o *Options) property.Property {
 	return property.Property{
 		Name:      NameFinal,
 		Statement: "no status says for good that a request has failed for a reason that passes",
 		Kinds:     []sim.Kind{fakeapiserver.KindResponse, fakeapiserver.KindCommit},
 		New: func() property.Checker {
-			s := &finalFailures{o: o, failed: map[sentWords]reports.Evidence{}, said: map[kinds.UID]map[string]saying{}, told: map[kinds.UID]time.Duration{}}
+			s := &finalFailures{o: o, told: map[kinds.UID]time.Duration{}}
+			s.forget()
+			o.Says(func() bool { return s.reads && len(s.said) > 0 })
 			return property.Checker{Record: s.record, End: s.end}
 		},
 	}
@@ -39,6 +43,8 @@ type finalFailures struct {
 	order  []sentWords                    // of failed
 	said   map[kinds.UID]map[string]saying
 	told   map[kinds.UID]time.Duration // when somebody has last changed of an object what may tell a controller to leave it alone
+	judged bool                        // what was said before the run does things to controllers
+	reads  bool                        // only what is said of the gets that the run has fail is followed now
 }
 
 // sentWords are those of an answer that a client got to requests of a path.
@@ -56,7 +62,20 @@ type saying struct {
 
 func (s *finalFailures) record(w property.World, r *sim.Record) *reports.Violation {
 	if s.o.Probing() {
-		return nil
+		if !s.judged {
+			if v := s.end(w); v != nil {
+				return v
+			}
+			s.judged = true
+		}
+		client, _ := s.o.Blinded()
+		if client != "" && !s.reads {
+			s.forget()
+			s.reads = true
+		}
+		if !s.reads || r.Kind == fakeapiserver.KindResponse && clientName(w, r.Actor) != client {
+			return nil
+		}
 	}
 	switch r.Kind {
 	case fakeapiserver.KindResponse:
@@ -73,7 +92,7 @@ func (s *finalFailures) answered(w property.World, r *sim.Record) {
 		return
 	}
 	q, words := s.o.Sent(r.Actor, r.N), wordsOf(r.Detail)
-	if q == nil || words == "" {
+	if q == nil || words == "" || s.reads && q.Method != http.MethodGet {
 		return
 	}
 	path, _, _ := strings.Cut(q.Path, "?")
@@ -82,6 +101,11 @@ func (s *finalFailures) answered(w property.World, r *sim.Record) {
 		s.order = append(s.order, at)
 	}
 	s.failed[at] = reports.Because(r, "%s sends %s %s, which fails: %s", clientName(w, r.Actor), q.Method, q.Path, r.Detail)
+}
+
+// forget forgets what has failed, and what was said of it.
+func (s *finalFailures) forget() {
+	s.failed, s.order, s.said = map[sentWords]reports.Evidence{}, nil, map[kinds.UID]map[string]saying{}
 }
 
 // wordsOf returns what an answer says, without its code and its reason; "" if anybody might say so.
@@ -116,6 +140,9 @@ func (s *finalFailures) committed(w property.World, r *sim.Record) {
 	now := complaints(r.Obj)
 	before := s.said[uid]
 	maps.DeleteFunc(before, func(field string, said saying) bool { return now[field] != said.text })
+	if before != nil && len(before) == 0 {
+		delete(s.said, uid)
+	}
 	if x.role != Controller {
 		return
 	}
@@ -185,14 +212,14 @@ func wellWith(of string) string {
 
 func (s *finalFailures) end(w property.World) *reports.Violation {
 	since, ok := s.o.Observed()
-	if !ok || len(s.said) == 0 || s.o.Restarted() == 0 {
+	if !ok || s.judged && !s.reads || s.o.Restarted() == 0 {
 		return nil
 	}
 	for _, at := range inOrder(w) {
 		said := s.said[at.obj.GetUID()]
 		for _, field := range slices.Sorted(maps.Keys(said)) {
 			x := said[field]
-			if x.written.At > since-settled || deleted(at.obj) || !s.o.Runs(x.by.client) || s.lasts(&x) || s.paused(at.obj.GetUID(), &x) || s.o.excepted(NameFinal, x.by.name, at.key) {
+			if x.written.At > since-settled && !s.reads || deleted(at.obj) || !s.o.Runs(x.by.client) || s.lasts(&x) || s.paused(at.obj.GetUID(), &x) || s.o.excepted(NameFinal, x.by.name, at.key) {
 				continue
 			}
 			return &reports.Violation{Key: at.key, Because: []reports.Evidence{x.failed, x.written}, Message: fmt.Sprintf(
@@ -207,7 +234,7 @@ func (s *finalFailures) end(w property.World) *reports.Violation {
 func (s *finalFailures) lasts(x *saying) bool {
 	calm, _ := s.o.Calm()
 	last, is := s.of(x.by.client, x.text)
-	return is && last.At > calm+settled
+	return is && last.At > calm+settled && !s.reads
 }
 
 // pauses reports whether a change may tell a controller to leave an object alone: of a label, of an annotation, or of what is true or false.

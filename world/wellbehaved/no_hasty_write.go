@@ -18,7 +18,8 @@ const NameHasty = "NoHastyWrite"
 const LateList = 20 * time.Second
 
 // noHastyWrite checks that a controller that begins waits for its informers. One that does not acts on a cache that has not been filled: what it does not find there it makes once more, and what belongs to that
-// it deletes. It judges what a controller writes while a resource that it has asked for has not been listed, and does not write when it is restarted and all lists are answered at once.
+// it deletes. It judges what a controller writes while a resource that it has asked for has not been listed, and does not write when it is restarted and all lists are answered at once, nor in a run that goes the same
+// way up to that list, which is answered at once there.
 func noHastyWrite(o *Options) property.Property {
 	return property.Property{
 		Name:      NameHasty,
@@ -85,7 +86,7 @@ func (s *haste) committed(r *sim.Record, x write, resource string) *reports.Viol
 		s.always[id] = true
 		return nil
 	}
-	if b.asked == nil || b.told || s.always[id] || s.o.excepted(NameHasty, x.name, r.Key) {
+	if b.asked == nil || b.told || s.always[id] || s.o.Anyway(x.request.Hastily(x.name)) || s.o.excepted(NameHasty, x.name, r.Key) {
 		return nil
 	}
 	return &reports.Violation{

@@ -42,6 +42,10 @@ type Options struct {
 	Late func() (client, resource string)
 	// Blinded says of which resource a client's gets fail, since the run has them fail; "" and "" if there is none.
 	Blinded func() (client, resource string)
+	// Anyway reports whether a client is known to write that, too, when they do not fail, or it is told of that at once.
+	Anyway func(x Writing) bool
+	// Says passes on what says whether a status tells of one of these, for NoFinalFailure: then controllers look at everything once more.
+	Says func(ask func() bool)
 	// Restarted says how often all controllers were restarted since nothing changes from outside any more: before writes are made to fail.
 	Restarted func() int
 	// Tries passes on what the run asks NoLostEffect; Trial is what it does to an object now.
