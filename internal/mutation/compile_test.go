@@ -20,6 +20,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/informersim/informersim/internal/garbage"
 	"github.com/informersim/informersim/internal/mutation"
 )
 
@@ -171,6 +172,7 @@ func (c *compiler) parse(path string, texts map[string][]byte) (*ast.File, error
 
 // Every mutant fits the source as it is now, changes it, and compiles.
 func TestMutantsFitAndCompile(t *testing.T) {
+	t.Cleanup(garbage.CollectSeldom())
 	tree, err := mutation.OpenTree(t.Context(), ".", t.TempDir())
 	if err != nil {
 		t.Fatal(err)

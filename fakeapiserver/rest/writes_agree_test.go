@@ -1,11 +1,15 @@
-package requests
+package rest_test
 
-import "testing"
+import (
+	"testing"
+
+	model "github.com/informersim/informersim/properties/requests"
+)
 
 // The fake apiserver answers as the model says, whatever is asked.
 func TestWritesAgree(t *testing.T) {
 	for seed := range uint64(100) {
-		if wrong := Check(seed); wrong != "" {
+		if wrong := model.Check(seed); wrong != "" {
 			t.Errorf("seed %d: %s", seed, wrong)
 		}
 	}

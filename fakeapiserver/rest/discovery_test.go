@@ -1,4 +1,4 @@
-package discovery_test
+package rest_test
 
 import (
 	"bytes"
@@ -29,8 +29,6 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 	"github.com/informersim/informersim/fakeapiserver/types/crd"
 )
-
-const conformance = "../../conformance"
 
 func registry(t testing.TB, builtin bool) *types.Registry {
 	t.Helper()
@@ -146,7 +144,7 @@ func nameOf(m map[string]any) string {
 // Every recorded step whose path is not a resource's is answered like the real server did.
 var resourcePath = regexp.MustCompile(`/namespaces/[^/]+/[^/]+|/(watch|proxy)$`)
 
-func TestGoldens(t *testing.T) {
+func TestDiscoveryGoldens(t *testing.T) {
 	d := discovery.New(registry(t, false), discovery.Options{Address: "127.0.0.1:1"})
 	steps := 0
 	err := filepath.WalkDir(filepath.Join(conformance, "testdata/golden"), func(path string, entry fs.DirEntry, err error) error {

@@ -1,4 +1,4 @@
-package quotas
+package rest_test
 
 import (
 	"slices"
@@ -11,12 +11,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/informersim/informersim/fakeapiserver/builtin"
+	"github.com/informersim/informersim/fakeapiserver/quotas"
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
 // A write asks for the quotas of its own namespace, and takes from them.
 func TestChargeAsksForItsNamespace(t *testing.T) {
-	q, err := New()
+	q, err := quotas.New()
 	if err != nil {
 		t.Fatal(err)
 	}

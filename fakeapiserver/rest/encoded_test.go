@@ -1,4 +1,4 @@
-package render_test
+package rest_test
 
 import (
 	"bytes"
@@ -177,7 +177,7 @@ func sameList(t *testing.T, forms *render.Forms, v *render.View, r *types.Resour
 
 func TestChangingOutputIsNotCached(t *testing.T) {
 	forms := &render.Forms{}
-	pods := builtin(t, "pods")
+	pods := builtinOf(t, "pods")
 	for _, accept := range []string{types.YAML, types.JSON + ";as=Table;v=v1;g=meta.k8s.io"} {
 		if v := view(t, pods, accept, ""); forms.Object(v) != nil || forms.Item(v) != nil {
 			t.Errorf("%s has a form", accept)
@@ -189,7 +189,7 @@ func TestChangingOutputIsNotCached(t *testing.T) {
 }
 
 func TestObjectsAreEncodedOnce(t *testing.T) {
-	forms, v := &render.Forms{}, view(t, builtin(t, "pods"), types.JSON, "")
+	forms, v := &render.Forms{}, view(t, builtinOf(t, "pods"), types.JSON, "")
 	var cache render.Encoded
 	made := 0
 	s := source(forms, v, pod("a"))
@@ -239,7 +239,7 @@ func TestBodyReadsInAnyPortions(t *testing.T) {
 
 func BenchmarkFrame(b *testing.B) {
 	for _, accept := range []string{types.JSON, types.Protobuf} {
-		forms, v, obj := &render.Forms{}, view(b, builtin(b, "pods"), accept, ""), pod("a")
+		forms, v, obj := &render.Forms{}, view(b, builtinOf(b, "pods"), accept, ""), pod("a")
 		b.Run(strings.TrimPrefix(accept, "application/"), func(b *testing.B) {
 			for b.Loop() {
 				if _, err := v.Frame(watch.Modified, obj, noon); err != nil {
@@ -263,7 +263,7 @@ func BenchmarkFrame(b *testing.B) {
 func BenchmarkListBody(b *testing.B) {
 	const n = 10_000
 	for _, accept := range []string{types.JSON, types.Protobuf} {
-		r := builtin(b, "pods")
+		r := builtinOf(b, "pods")
 		forms, v := &render.Forms{}, view(b, r, accept, "")
 		objs, cache := make([]runtime.Object, n), make([]render.Encoded, n)
 		for i := range objs {

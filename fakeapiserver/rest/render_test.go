@@ -1,4 +1,4 @@
-package render_test
+package rest_test
 
 import (
 	"bytes"
@@ -31,7 +31,7 @@ import (
 
 var noon = time.Date(2030, 5, 5, 12, 0, 0, 0, time.UTC)
 
-func builtin(t testing.TB, plural string) *types.Resource {
+func builtinOf(t testing.TB, plural string) *types.Resource {
 	t.Helper()
 	for _, r := range kinds.Resources(kinds.Options{}) {
 		if r.Plural == plural {
@@ -52,7 +52,7 @@ func pod(name string) *corev1.Pod {
 
 // The formats requested in the goldens, and those that only built-in kinds have.
 func TestNegotiate(t *testing.T) {
-	pods := builtin(t, "pods")
+	pods := builtinOf(t, "pods")
 	custom := *pods
 	custom.Custom = true
 	const table, meta = ";as=Table;v=v1;g=meta.k8s.io", ";as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
@@ -118,7 +118,7 @@ func TestPretty(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := render.Ask{UserAgent: c.agent, Query: query}.Negotiate(builtin(t, "pods"), "")
+		f, err := render.Ask{UserAgent: c.agent, Query: query}.Negotiate(builtinOf(t, "pods"), "")
 		if err != nil || f.Pretty != c.pretty {
 			t.Errorf("%s ?%s: pretty %v, %v", c.agent, c.query, f.Pretty, err)
 			continue
@@ -152,7 +152,7 @@ func TestEncodingsAreReadByClientGo(t *testing.T) {
 }
 
 func TestListsOfBuiltinKinds(t *testing.T) {
-	pods := builtin(t, "pods")
+	pods := builtinOf(t, "pods")
 	left := int64(3)
 	a := pod("a")
 	list, err := render.List(pods, []runtime.Object{a, pod("b")}, metav1.ListMeta{ResourceVersion: "9", Continue: "c", RemainingItemCount: &left})
@@ -197,7 +197,7 @@ func view(t testing.TB, r *types.Resource, accept, query string) *render.View {
 }
 
 func TestTableRowsCarryWhatIsAskedFor(t *testing.T) {
-	pods := builtin(t, "pods")
+	pods := builtinOf(t, "pods")
 	for query, want := range map[string]string{
 		"": `"object":{"kind":"PartialObjectMetadata"`, "includeObject=Metadata": `"object":{"kind":"PartialObjectMetadata"`,
 		"includeObject=None": `"object":null`, "includeObject=Object": `"object":{"kind":"Pod"`,
@@ -219,7 +219,7 @@ func TestTableRowsCarryWhatIsAskedFor(t *testing.T) {
 }
 
 func TestMetadataViews(t *testing.T) {
-	pods := builtin(t, "pods")
+	pods := builtinOf(t, "pods")
 	list, err := render.List(pods, []runtime.Object{pod("a")}, metav1.ListMeta{ResourceVersion: "9"})
 	if err != nil {
 		t.Fatal(err)
@@ -241,7 +241,7 @@ func TestMetadataViews(t *testing.T) {
 func TestFramesAreReadByClientGo(t *testing.T) {
 	codecs := serializer.NewCodecFactory(scheme.Scheme)
 	for _, accept := range []string{types.JSON, types.Protobuf} {
-		v := view(t, builtin(t, "pods"), accept, "pretty=true")
+		v := view(t, builtinOf(t, "pods"), accept, "pretty=true")
 		var stream bytes.Buffer
 		for _, event := range []watch.EventType{watch.Added, watch.Modified, watch.Bookmark, watch.Deleted} {
 			frame, err := v.Frame(event, pod("a"), noon)
@@ -284,7 +284,7 @@ func TestFramesAreReadByClientGo(t *testing.T) {
 
 // S21: only the first Table of a watch has columns.
 func TestTableFrames(t *testing.T) {
-	v := view(t, builtin(t, "pods"), types.JSON+";as=Table;v=v1;g=meta.k8s.io", "")
+	v := view(t, builtinOf(t, "pods"), types.JSON+";as=Table;v=v1;g=meta.k8s.io", "")
 	for i := range 3 {
 		frame, err := v.Frame(watch.Added, pod("a"), noon)
 		if err != nil {
