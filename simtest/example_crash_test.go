@@ -21,7 +21,7 @@ func issue(ctx context.Context, config *rest.Config) error {
 	if err != nil {
 		return err
 	}
-	for ; ctx.Err() == nil; time.Sleep(time.Second) {
+	for ; ctx.Err() == nil; time.Sleep(10 * time.Second) {
 		maps, err := client.CoreV1().ConfigMaps("default").List(ctx, metav1.ListOptions{})
 		if err != nil {
 			continue

@@ -66,7 +66,7 @@ func TestSwallowedConflictIsFound(t *testing.T) {
 		t.Fatal("found nothing")
 	}
 	wantIn(t, found.Text, "QuietAfterRestart", "marks", string(fault.WriteOvertaken), "Conflict")
-	simtest.Run(t, simtest.Options{Seeds: 40, Properties: simtest.WellBehaved()}, marksBody(false, func(err error) error { return err }))
+	simtest.Run(t, simtest.Options{Seeds: seeds(40), Properties: simtest.WellBehaved()}, marksBody(false, func(err error) error { return err }))
 }
 
 // It is found, too, by a write that is undone, if that is what the controller hears of.

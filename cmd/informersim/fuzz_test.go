@@ -186,7 +186,7 @@ func TestFuzzResumes(t *testing.T) {
 func resumes(t *testing.T, shrink string) {
 	inTemp(t, nil)
 	withFlawed(t)
-	args := keepGoing(seeds(40), "--shrink", shrink)
+	args := keepGoing(seeds(20), "--shrink", shrink)
 	if got := command(t, append(slices.Clone(args), "--out", "whole")...); got.code != exitBroken {
 		t.Fatalf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
 	}
@@ -289,7 +289,7 @@ func TestFuzzHasItsFolderAlone(t *testing.T) {
 func TestFuzzShards(t *testing.T) {
 	inTemp(t, nil)
 	withFlawed(t)
-	n := seeds(60)
+	n := seeds(48)
 	if got := command(t, keepGoing(n, "--out", "whole")...); got.code != exitBroken {
 		t.Fatalf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
 	}
