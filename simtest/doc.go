@@ -134,7 +134,7 @@
 // controller-runtime, or another user of logr, set [Logger] as the logger: ctrl.SetLogger(simtest.Logger()) in TestMain. [Env.Logf] puts a line into
 // the trace.
 //
-// The engine sees requests, not the reconciles that send them. [Logger] also tells it of those of controller-runtime; of any other controller's,
+// The engine sees requests, not the reconciles that send them. [Logger] also tells it of those of controller-runtime, from v0.15 on; of any other controller's,
 // [Env.Reconciling] does, with a line where the test calls the reconcile function. Then a failure's story, diagram and explanations have them: which
 // controller reconciled the object involved, when, with which error, which reconcile has not returned, and what each has sent. A request is a reconcile's if the
 // goroutine that began it sends it, or if its context is the one that controller-runtime gave it. Others are told as their client's only: a goroutine

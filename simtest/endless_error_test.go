@@ -251,7 +251,7 @@ func TestNoEndlessErrorSparesNotifications(t *testing.T) {
 // A passing Run says what ready-made properties have not seen, unless the test tells of reconciles or does not ask for them.
 func TestRunSaysWhatIsNotSeen(t *testing.T) {
 	const (
-		untold      = "; the test tells of no reconciles (simtest.Logger for controller-runtime, env.Reconciling), so "
+		untold      = "; the test tells of no reconciles (simtest.Logger for controller-runtime from v0.15 on, env.Reconciling), so "
 		unrestarted = "; its processes never crash (Options.CrashProbability), so QuietAfterRestart restarts none"
 		endless     = "NoEndlessError sees none that fails for ever, unless the error is logged with klog"
 		others      = "NoForgottenFailure sees none that is given up, and NoHotReconcile sees none that comes again and again without a request"

@@ -79,6 +79,30 @@ func TestPodFaultsStop(t *testing.T) {
 	})
 }
 
+// What the scheduler and the kubelets write is as it comes back from a client: an update that changes nothing of a Pod is no write.
+func TestUpdateOfPodAsItIs(t *testing.T) {
+	simtest.Run(t, simtest.Options{Seeds: 4, Mix: "none", Nodes: 2}, func(env *simtest.Env) {
+		env.Advance(1500 * time.Millisecond) // the clock stands between two seconds
+		env.Create(pod("a"))
+		env.Eventually("the Pod is ready", time.Hour, func() error {
+			p := pod("a")
+			if err := env.Get(p); err != nil || !ready(p) {
+				return fmt.Errorf("%v: %v", err, p.Status.Conditions)
+			}
+			return nil
+		})
+		p := pod("a")
+		if err := env.Get(p); err != nil {
+			t.Fatal(err)
+		}
+		was := p.ResourceVersion
+		env.Update(p)
+		if p.ResourceVersion != was {
+			t.Errorf("it had the resourceVersion %s, and has %s", was, p.ResourceVersion)
+		}
+	})
+}
+
 // In some of the runs of few seeds Pods fail, and a test can pin that.
 func TestPodsFail(t *testing.T) {
 	find := func(o simtest.Options) *simtest.Finding {

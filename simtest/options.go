@@ -91,7 +91,7 @@ type Options struct {
 	// phases, as Stages say. The Nodes are "node-1" and so on; others that the test creates are used as well.
 	Nodes int
 	// Stages say how Pods, and any other objects, go on by themselves: the names of files with KWOK's Stages, or of the sets "pod" (how Pods
-	// live on a node), "pod-faults" (image pulls that fail or take long, containers that crash, evictions, slow ends) and "node-faults" (nodes that
+	// live on a node, once they are bound to one: without Nodes, nobody binds them), "pod-faults" (image pulls that fail or take long, containers that crash, evictions, slow ends) and "node-faults" (nodes that
 	// are lost for a while), "workload" (without any Pods, the status of Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs, claims of volumes,
 	// and of what has a load balancer follows their spec) and "workload-faults" (rollouts that are stuck, Jobs that fail, what was available is not
 	// for a while). If it is nil and there are Nodes, it is "pod" and, in the runs of half of the seeds, the sets of faults, one of

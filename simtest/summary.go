@@ -218,7 +218,7 @@ var untold = []struct{ property, unseen string }{
 // unseen says what ready-made properties that the test asks for have not seen, and why; "" for nothing.
 func (r *runner) unseen() (text string) {
 	if all := r.untold(); len(all) > 0 {
-		text = "; the test tells of no reconciles (simtest.Logger for controller-runtime, env.Reconciling), so " + strings.Join(all, ", and ")
+		text = "; the test tells of no reconciles (simtest.Logger for controller-runtime from v0.15 on, env.Reconciling), so " + strings.Join(all, ", and ")
 	}
 	if !r.done.restarted && asksFor(r.o.Properties, QuietAfterRestart) {
 		why := "at the end no process runs (env.Go)"

@@ -36,8 +36,9 @@ func AddNodes(c *fakeapiserver.Cluster, n int) error {
 	if !ok {
 		return fmt.Errorf("no nodes can be added: the cluster does not serve nodes")
 	}
+	now := metav1.NewTime(c.Now())
 	for i := range n {
-		node := newNode(fmt.Sprintf("node-%d", i+1), metav1.NewTime(c.Now()))
+		node := newNode(fmt.Sprintf("node-%d", i+1), now.Rfc3339Copy())
 		if have, _ := c.Store().Get(id, "", node.Name); have != nil {
 			continue
 		}
@@ -156,6 +157,7 @@ func (p *podsAndNodes) objectOf(pod *corev1.Pod) object {
 
 // setPodCondition sets a condition, and the time of its transition where that is one.
 func setPodCondition(pod *corev1.Pod, next corev1.PodCondition, now metav1.Time) (changed bool) {
+	now = now.Rfc3339Copy() // as a client would write it: else an update that changes nothing of the Pod would be a write
 	for i := range pod.Status.Conditions {
 		c := &pod.Status.Conditions[i]
 		if c.Type != next.Type {

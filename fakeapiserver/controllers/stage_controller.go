@@ -289,8 +289,8 @@ func (s *StageController) immediately(stage *stages.Stage, id store.ResourceID, 
 // commit writes what an object has become.
 func (s *StageController) commit(o object, obj runtime.Object, res *store.Resource, data []byte, done []stages.Outcome) error {
 	if data != nil {
-		next := res.Empty()
-		if err := json.Unmarshal(data, next); err != nil {
+		next, err := encoded(res, data)
+		if err != nil {
 			return fmt.Errorf("a stage makes it no %s: %w", res.Kind, err)
 		}
 		next.GetObjectKind().SetGroupVersionKind(obj.GetObjectKind().GroupVersionKind())
@@ -340,6 +340,23 @@ func (s *StageController) record(o object, res *store.Resource, out *stages.Outc
 	}
 	_, err := s.cluster.Create(s.events, e)
 	return err
+}
+
+// encoded returns an object as it comes from JSON of its Go type. A template's times have fractions of a second, which that leaves out: with them, an update that changes nothing of the object would be a write.
+func encoded(res *store.Resource, data []byte) (runtime.Object, error) {
+	obj := res.Empty()
+	if err := json.Unmarshal(data, obj); err != nil {
+		return nil, err
+	}
+	if typedOf(res) == nil {
+		return obj, nil
+	}
+	again, err := json.Marshal(obj)
+	if err != nil {
+		return nil, err
+	}
+	obj = res.Empty()
+	return obj, json.Unmarshal(again, obj)
 }
 
 // decoded returns an object as JSON decodes it, with its kind.

@@ -33,6 +33,8 @@ var modules = []struct {
 	{folder: "examples/sealed-secrets", elsewhere: "client-go v0.31"},
 	{folder: "examples/volume-provisioner", elsewhere: "client-go v0.34"},
 	{folder: "simtest/versions/controllerruntime", elsewhere: "client-go v0.28"},
+	{folder: "wild/actions-runner-controller", elsewhere: ".ci/run wild"},
+	{folder: "wild/agent-sandbox", elsewhere: ".ci/run wild"},
 	{folder: "wild/argo-rollouts", elsewhere: ".ci/run wild"},
 	{folder: "wild/cert-manager", elsewhere: ".ci/run wild"},
 	{folder: "wild/cloud-provider", elsewhere: ".ci/run wild"},
