@@ -7,4 +7,6 @@ import (
 )
 
 // The traces beside docs/findings.md are runs of these controllers.
-func TestTracesReplay(t *testing.T) { simtest.ReplayKept(t, "../../docs/findings/actions-runner-controller") }
+func TestTracesReplay(t *testing.T) {
+	simtest.ReplayKept(t, "../../docs/findings/actions-runner-controller")
+}
