@@ -90,7 +90,9 @@ func TestCoincidenceRepeats(t *testing.T) {
 	setFlag(t, "simtest.verify", "true")
 	o := simtest.Options{Seeds: 1, Strategy: "fifo", Properties: just(simtest.NoForgottenChange)}
 	simtest.Run(t, o, func(env *simtest.Env) {
-		env.Go("idler", func(ctx context.Context) error { return noteIdle(ctx, env, "default", 30*time.Minute+1700*time.Millisecond) })
+		env.Go("idler", func(ctx context.Context) error {
+			return noteIdle(ctx, env, "default", 30*time.Minute+1700*time.Millisecond)
+		})
 		env.Create(configMap("m", "0"))
 		env.Advance(10 * time.Minute)
 	})
