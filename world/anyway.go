@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -15,10 +16,7 @@ func (b *wellBehaved) noteAnyway(r *sim.Record, q *wellbehaved.Request) {
 	if !b.w.config.spared {
 		return
 	}
-	x := b.blinded
-	if x.client == "" {
-		x = b.late
-	}
+	x := cmp.Or(b.blinded, b.late)
 	if x.client == "" || b.nameOf(r.Actor) != x.client {
 		return
 	}

@@ -27,8 +27,8 @@ func (s *shrinker) twin(res *outcome, picks []sim.Pick) {
 		if t.Tried == twinTries || s.over() {
 			break
 		}
-		other := s.play(s.source(slices.Delete(slices.Clone(picks), n, n+1), s.timed))
-		if s.failed = s.failed || s.spoils(other); s.failed {
+		other := s.try(s.source(slices.Delete(slices.Clone(picks), n, n+1), s.timed))
+		if s.failed {
 			break
 		}
 		t.Tried++

@@ -5,17 +5,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/informersim/informersim/fakeapiserver"
-	kinds "github.com/informersim/informersim/fakeapiserver/builtin"
 	fakerest "github.com/informersim/informersim/fakeapiserver/rest"
 	"github.com/informersim/informersim/fakeapiserver/transport"
-	"github.com/informersim/informersim/fakeapiserver/types"
-	"github.com/informersim/informersim/fakeapiserver/types/crd"
 	"github.com/informersim/informersim/sim"
 )
 
@@ -29,24 +25,7 @@ func newBenchServer(b *testing.B, edit ...func(*fakerest.Options)) *benchServer 
 	b.Helper()
 	k := sim.NewKernel(sim.Options{Seed: 1, Strategy: sim.NewFIFO()})
 	cluster := fakeapiserver.NewCluster(k, fakeapiserver.ClusterOptions{})
-	manifest, err := os.Open("../../internal/probe/resources/crds.yaml")
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer manifest.Close()
-	definitions, err := crd.LoadManifests(manifest)
-	if err != nil {
-		b.Fatal(err)
-	}
-	custom, err := crd.Compile(definitions...)
-	if err != nil {
-		b.Fatal(err)
-	}
-	reg := types.NewRegistry()
-	if err := reg.Add(append(kinds.Resources(kinds.Options{}), custom...)...); err != nil {
-		b.Fatal(err)
-	}
-	o := fakerest.Options{Cluster: cluster, Types: reg}
+	o := fakerest.Options{Cluster: cluster, Types: registry(b, true)}
 	for _, e := range edit {
 		e(&o)
 	}
