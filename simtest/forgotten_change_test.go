@@ -181,7 +181,7 @@ func TestNoForgottenChangeNamesWhatWasTried(t *testing.T) {
 		t.Fatalf("found %v", found)
 	}
 	wantIn(t, found.Text, "the last change from outside since levels has last written it, and before it tried to: workload commits MODIFIED of configmaps default/level",
-		"levels had tried it, and was told: 503")
+		"levels had tried secrets ", "and was told: 503")
 }
 
 // One that forgets nothing keeps all properties, also while it makes something by the clock.
@@ -272,4 +272,42 @@ func TestNoForgottenChangeSparesWhatTellsOfARefusal(t *testing.T) {
 			env.Advance(time.Minute)
 		}
 	})
+}
+
+// A status that is written after another write has failed need not say that: to make what is there already fails each time.
+func TestNoForgottenChangeAfterAnotherWriteFailed(t *testing.T) {
+	o := simtest.Options{Seeds: 1, Mix: "none", Shrink: -1, CRDs: []string{gauges}, Properties: just(simtest.NoForgottenChange)}
+	found := simtest.Find(t, o, func(env *simtest.Env) {
+		env.Go("furnisher", func(ctx context.Context) error {
+			secrets := kubernetes.NewForConfigOrDie(env.RESTConfig("furnisher")).CoreV1().Secrets("default") // it is told of none
+			return eachOf(ctx, env, "furnisher", "gauges", func(ctx context.Context, gauges dynamic.ResourceInterface, g *unstructured.Unstructured) error {
+				_, err := secrets.Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: g.GetName()}}, metav1.CreateOptions{})
+				if err != nil && !apierrors.IsAlreadyExists(err) {
+					return err
+				}
+				secret, err := secrets.Get(ctx, g.GetName(), metav1.GetOptions{})
+				if err != nil {
+					return err
+				}
+				message := "waits"
+				if len(secret.Data) > 0 {
+					message = "ready"
+				}
+				if is, _, _ := unstructured.NestedString(g.Object, "status", "message"); is == message {
+					return nil
+				}
+				_, err = gauges.UpdateStatus(ctx, set(g, message, "status", "message"), metav1.UpdateOptions{})
+				return err
+			})
+		})
+		env.Create(gaugeNamed("one", map[string]any{"size": int64(1)}))
+		env.Advance(time.Minute)
+		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "one"}}
+		env.Mutate(secret, func() { secret.Data = map[string][]byte{"a": []byte("b")} })
+		env.Advance(time.Minute)
+	})
+	if found == nil || found.Property != simtest.NoForgottenChange {
+		t.Fatalf("found %v", found)
+	}
+	wantIn(t, found.Text, `furnisher changes status.message of gauges default/one to "ready" only when its informers have listed anew`, "furnisher had tried secrets create default/one, and was told: 409")
 }

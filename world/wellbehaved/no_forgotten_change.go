@@ -60,6 +60,7 @@ type overlooked struct {
 	since  uint64                           // in which step
 	over   bool                             // somebody has written since then
 	found  *reports.Violation
+	said   *said // what was found may be
 	doubt  *doubtful
 
 	replied map[sim.ActorID]time.Duration // when a client had the answer to the last write that it may have sent because it was told anew
@@ -75,6 +76,9 @@ type doubtful struct {
 func (s *overlooked) end(property.World) *reports.Violation {
 	if s.found == nil && s.doubt != nil && s.o.Confirmed() {
 		return s.doubt.violation
+	}
+	if s.said.takenBack() {
+		return nil
 	}
 	return s.found
 }
@@ -138,6 +142,7 @@ func (s *overlooked) committed(w property.World, r *sim.Record) {
 	if d := s.doubt; d != nil && d.client == x.client && d.key == r.Key && slices.ContainsFunc(changes(r.Old, r.Obj), func(c change) bool { return c.field == d.field }) {
 		s.doubt = nil
 	}
+	s.said.committed(r)
 	if s.looked && !s.over {
 		s.over = true
 		s.found = s.judge(w, r, &x)
@@ -158,19 +163,24 @@ func (s *overlooked) judge(w property.World, r *sim.Record, x *write) *reports.V
 	calm, _ := s.o.Calm()
 	told := s.told[x.client]
 	if x.role != Controller || x.request == nil || s.o.Behind(x.client) || s.active[x.client] > calm+settled || s.last > observed-settled || x.request.At < observed || !s.promptly(x.client, x.request.At) ||
-		s.unseen(r, x) || s.tells(r, x, s.since) || s.o.excepted(NameOverlooked, x.name, r.Key) {
+		s.unseen(r, x) || s.o.excepted(NameOverlooked, x.name, r.Key) {
+		return nil
+	}
+	tells, said := s.tells(r, x, s.since)
+	if tells {
 		return nil
 	}
 	if by := s.sent[sentBy{x.client, x.number}]; by != nil && by.is {
 		return nil
 	}
 	what, count := does(r), ""
-	if what == "" {
+	if what == "" && said == nil { // it may count failures
 		what, count = counting(r)
 	}
 	if what == "" {
 		return nil
 	}
+	s.said = said
 	v := s.violation(r, x, what, told)
 	if count != "" {
 		s.doubt = &doubtful{x.client, v.Key, count, v}
@@ -194,6 +204,9 @@ func (s *overlooked) violation(r *sim.Record, x *write, what string, told report
 	v.Because = s.because(r, x, tried.sent)
 	if is {
 		v.Because = append(v.Because, tried.Evidence)
+	}
+	if s.said != nil {
+		v.Because = append(v.Because, s.said.failed)
 	}
 	v.Because = append(v.Because, told, x.sends(),
 		reports.Because(r, "%s is %s (RV %d)", r.Key, r.Detail, r.RV))

@@ -48,6 +48,7 @@ type restarted struct {
 	over    bool                          // somebody has written since then
 	client  sim.ActorID                   // who has
 	found   *reports.Violation
+	said    *said // what was found may be
 }
 
 func (s *restarted) record(w property.World, r *sim.Record) *reports.Violation {
@@ -66,6 +67,7 @@ func (s *restarted) record(w property.World, r *sim.Record) *reports.Violation {
 		if Bookkeeping(r.Key) || x.rewrites(r) || times > 0 && x.role == Controller && notesTimes(r) {
 			return nil
 		}
+		s.said.committed(r)
 		switch {
 		case times == 0:
 			s.active[x.client], s.last = r.At, r.At
@@ -104,9 +106,14 @@ func (s *restarted) judge(r *sim.Record, x *write) *reports.Violation {
 	started, is := s.started[x.name]
 	what := does(r)
 	if x.role != Controller || x.request == nil || !is || x.request.At < started.At || x.request.At > started.At+atStart || s.active[x.client] > calm+settled || s.last > s.at-settled || what == "" ||
-		s.follows[followed{x.client, pluralOf(r.Key)}] && s.unseen(r, x) || s.tells(r, x, s.since) || s.o.excepted(NameRestart, x.name, r.Key) {
+		s.follows[followed{x.client, pluralOf(r.Key)}] && s.unseen(r, x) || s.o.excepted(NameRestart, x.name, r.Key) {
 		return nil
 	}
+	tells, said := s.tells(r, x, s.since)
+	if tells {
+		return nil
+	}
+	s.said = said
 	for _, due := range s.due { // order: one is enough
 		if due >= s.at-prompt && due <= r.At {
 			return nil // it had asked to be called about now
@@ -119,13 +126,17 @@ func (s *restarted) judge(r *sim.Record, x *write) *reports.Violation {
 	v := &reports.Violation{Key: strings.Clone(r.Key), Message: fmt.Sprintf(
 		"%s %s only once it is restarted: nobody had changed anything for %v, and a further restart has it write nothing. %s",
 		x.name, what, span(s.at-max(calm, s.last)), why)}
-	v.Because = append(s.because(r, x, 0), started, x.sends(),
+	v.Because = s.because(r, x, 0)
+	if said != nil {
+		v.Because = append(v.Because, said.failed)
+	}
+	v.Because = append(v.Because, started, x.sends(),
 		reports.Because(r, "%s is %s (RV %d)", r.Key, r.Detail, r.RV))
 	return v
 }
 
 func (s *restarted) end(property.World) *reports.Violation {
-	if s.o.Restarted() < 2 {
+	if s.o.Restarted() < 2 || s.said.takenBack() {
 		return nil
 	}
 	return s.found
