@@ -22,8 +22,6 @@ var modules = []struct {
 	flags     []string
 }{
 	{folder: "simtest", flags: []string{"-short", "-skip=^TestNo[A-Z]"}}, // .ci/run repeat has those of the ready-made properties, which are half of the time
-	{folder: "simtest/frameworks"},
-	{folder: "simtest/versions/clientgo"},
 	{folder: "examples/service-controller", flags: []string{"-run=^TestServiceController$", "-simtest.seeds=5"}},
 	{folder: "conformance", elsewhere: "it builds a real apiserver"},
 	{folder: "conformance/upstream", elsewhere: "client-go's own tests"},
@@ -32,6 +30,8 @@ var modules = []struct {
 	{folder: "examples/network-controller", elsewhere: "client-go v0.31"},
 	{folder: "examples/sealed-secrets", elsewhere: "client-go v0.31"},
 	{folder: "examples/volume-provisioner", elsewhere: "client-go v0.34"},
+	{folder: "simtest/frameworks", elsewhere: "a minute of processor"},
+	{folder: "simtest/versions/clientgo", elsewhere: "the newest client-go, too, is tested there"},
 	{folder: "simtest/versions/controllerruntime", elsewhere: "client-go v0.28"},
 	{folder: "wild/actions-runner-controller", elsewhere: ".ci/run wild"},
 	{folder: "wild/agent-sandbox", elsewhere: ".ci/run wild"},
