@@ -21,7 +21,7 @@ var modules = []struct {
 	elsewhere string // why only `.ci/run modules` tests it, or another section
 	flags     []string
 }{
-	{folder: "simtest", flags: []string{"-short", "-skip=^TestNo[A-Z]"}}, // .ci/run repeat has those of the ready-made properties, which are half of the time
+	{folder: "simtest", flags: []string{"-short", "-skip=" + manyRuns}}, // .ci/run repeat has them all
 	{folder: "examples/service-controller", flags: []string{"-run=^TestServiceController$", "-simtest.seeds=5"}},
 	{folder: "conformance", elsewhere: "it builds a real apiserver"},
 	{folder: "conformance/upstream", elsewhere: "client-go's own tests"},
@@ -57,6 +57,9 @@ var modules = []struct {
 }
 
 const root = "../.."
+
+// manyRuns are simtest's tests of ready-made properties, and of making failures simpler, which are most of the time.
+const manyRuns = "^Test(No[A-Z]|Backoff|Broken|Faults|Garbage|Hot|Hopeless|Many|Mix|Mutated|Next|Quiet|RateLimiter|SecondRun|Shrink|Swallowed|Timed|Update|WellBehaved[NT]|Writes)"
 
 // spare is what is left of a test's time for what it has to say about having no more.
 const spare = 20 * time.Second
