@@ -90,6 +90,8 @@ func (c *call) applyRequestFault() bool {
 	case spec.Kind == fault.WriteOvertaken:
 		c.client.cluster.overtake(c)
 		return false
+	case spec.Kind == fault.ListStale && c.fault.Revision > 0:
+		return false // planList looks
 	case spec.Kind == fault.ListStale || spec.Kind == fault.WatchOpenStale:
 		c.replica = c.client.cluster.stalestReplica(c)
 		return false
@@ -153,6 +155,14 @@ func (c *call) matches(f *fault.Fault) bool {
 	}
 	namespace, name := c.objectName()
 	return (f.Namespace == "" || f.Namespace == namespace) && (f.Name == "" || f.Name == name)
+}
+
+// maySuffer reports whether a fault can hit the request or watch now.
+func (c *call) maySuffer(spec *fault.Spec, f *fault.Fault) bool {
+	if f.Kind == fault.ListStale && f.Revision > 0 {
+		return c.verb == verbList && c.fault == nil && (c.state == stateSubmitted || c.admitting) && c.mayBeAsOf(f.Revision)
+	}
+	return c.eligibleFaults()&spec.Set() != 0
 }
 
 // eligibleFaults returns the set of faults that can hit the request or watch now.

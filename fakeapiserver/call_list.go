@@ -5,6 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
@@ -104,12 +105,23 @@ func (c *call) planList() (listPlan, error) {
 		p.exact = rev
 	case o.ResourceVersion == "":
 		p.notBefore, p.consistent = s.Revision(), true
+	case c.fault != nil && c.fault.Kind == fault.ListStale && c.fault.Revision > 0:
+		p.exact = c.fault.Revision
 	default:
 		// A real etcd is at revision 1 or more before the first read: no list has the resourceVersion "0", which in a
 		// request means any.
 		p.notBefore = max(rev, 1)
 	}
 	return p, nil
+}
+
+// mayBeAsOf reports whether the list may be answered as of a revision that is past, by an apiserver whose watch cache of that resource is behind.
+func (c *call) mayBeAsOf(rev int64) bool {
+	if c.options.ResourceVersion != "0" || c.options.Continue != "" || c.client.cluster.store.Resource(c.res) == nil {
+		return false
+	}
+	cache := c.client.cluster.stalestReplica(c).caches[c.res]
+	return cache.ready && rev < cache.rev && cache.hasExact(rev)
 }
 
 // mayBeStale reports whether some replica may answer the list with stale state.

@@ -228,6 +228,29 @@ func TestListStale(t *testing.T) {
 	}
 }
 
+// list-stale with a revision: the list is that of then, and a watch from there tells of what has come since.
+func TestListStaleAsOf(t *testing.T) {
+	w := newWorld(t, ClusterOptions{})
+	w.create("default/a")
+	w.create("default/b")
+	w.settle()
+	inject := func() {
+		w.must(func() error { return w.c.Inject(fault.Fault{Kind: fault.ListStale, Revision: 1001}) })
+	}
+	inject()
+	for _, o := range []metav1.ListOptions{{}, {ResourceVersion: "1002"}, {ResourceVersion: "1001"}} { // a client that names a revision has seen it
+		if page, err := w.list("", o); err != nil || page.ResourceVersion != "1002" {
+			t.Errorf("%+v: %+v, %v", o, page, err)
+		}
+	}
+	if page, err := w.list("", metav1.ListOptions{ResourceVersion: "0"}); err != nil || page.ResourceVersion != "1001" || len(page.Items) != 1 {
+		t.Errorf("the stale list: %+v, %v", page, err)
+	}
+	if page, err := w.list("", metav1.ListOptions{ResourceVersion: "0"}); err != nil || page.ResourceVersion != "1002" {
+		t.Errorf("the list after it: %+v, %v", page, err)
+	}
+}
+
 // Count, Target and Resource select the victims.
 func TestFaultScope(t *testing.T) {
 	w := newWorld(t, ClusterOptions{Replicas: 2})

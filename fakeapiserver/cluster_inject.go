@@ -116,7 +116,7 @@ func (c *Cluster) victims(spec *fault.Spec, f *fault.Fault) []*call {
 	var hits []*call
 	for _, cl := range clients {
 		for _, k := range cl.calls {
-			if k.eligibleFaults()&spec.Set() != 0 && k.matches(f) {
+			if k.maySuffer(spec, f) && k.matches(f) {
 				hits = append(hits, k)
 			}
 		}
@@ -136,7 +136,7 @@ func (c *Cluster) arm(k *call) {
 			continue
 		case k.state != stateOpen && (a.fault.Replica != "") != (k.replica != nil):
 			continue // faults with a replica hit at admission, the others at submission
-		case k.eligibleFaults()&a.spec.Set() == 0 || !k.matches(&a.fault) || !c.drawChance(&a.fault):
+		case !k.maySuffer(a.spec, &a.fault) || !k.matches(&a.fault) || !c.drawChance(&a.fault):
 			continue
 		}
 		if a.left--; a.left == 0 {

@@ -36,6 +36,7 @@ type Fault struct {
 	// Duration is how long a stall, a delay, a lag or a loss lasts, or by how much a clock is ahead (negative: behind); 0 means
 	// until StopFaults, for a clock one minute.
 	Duration time.Duration
-	// Revision is the revision to compact or restore to; 0 for the current one, or to restore to the oldest one left.
+	// Revision is the revision to compact or restore to; 0 for the current one, or to restore to the oldest one left. Of list-stale it is the one
+	// as of which lists at resourceVersion "0" are answered, while a watch cache still has that; 0 for that of the replica that lags most.
 	Revision int64
 }
