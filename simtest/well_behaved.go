@@ -34,6 +34,7 @@ const (
 	NoLostEffect          = "NoLostEffect"
 	NoMistakenAbsence     = "NoMistakenAbsence"
 	NoLostAnnotation      = "NoLostAnnotation"
+	NoStaleDelete         = "NoStaleDelete"
 )
 
 // wellBehaved are the ready-made properties, with what they say.
@@ -64,6 +65,7 @@ var wellBehaved = []Property{
 	{Name: NoLostEffect, Statement: "what a controller does about an object when nothing fails, it does, too, when its writes fail for a while"},
 	{Name: NoMistakenAbsence, Statement: "a controller does not take a read that fails for the answer that there is nothing"},
 	{Name: NoLostAnnotation, Statement: "no controller takes away what others have put into an object's labels or annotations when it writes something else"},
+	{Name: NoStaleDelete, Statement: "no controller deletes for good what it has made for an object since a list is older than that"},
 }
 
 // Exception is what a property of WellBehaved does not judge: what a client does, what is done to an object, or, with both, the one to the other.
@@ -143,6 +145,8 @@ type Exception struct {
 //	                       "not found"
 //	NoLostAnnotation       an annotation, or a label, that somebody else has put into an object is let be, and gone with the next write that has another reason: the
 //	                       controller sends what it would make in place of what is there, changed
+//	NoStaleDelete          a controller that is restarted deletes what it has made for an object, since its list of such objects is from before, as from an apiserver
+//	                       that is behind, and does not with the list of now; and does not make it again as it was, or what is stored or runs goes with it
 //
 // When the body has returned, the run goes on for them: the faults stop, 20 minutes of virtual time pass, as long as any of client-go's
 // backoffs lasts, and for 10 more the controllers are watched. The body's own checks and properties no longer are asked then. So the runs of a seed
@@ -168,14 +172,14 @@ type Exception struct {
 //
 // A controller that waits for its time, such as half an hour after a change, may happen to write just when the run has done something to it, or not to have removed yet what it removes once in an hour. So what NoFinalizerLeft, NoForgottenFailure,
 // NoForgottenChange, NoLeftover, NoAbandonedWrite, QuietAfterRestart, NoLostDeletion, NoLostReplacement, NoHastyWrite, NoLostEffect,
-// NoMistakenAbsence or NoLostAnnotation finds counts only if it is found, too, when the run is made once more with all of this 67 minutes later.
-// What a controller writes once a read of its has failed or is late, which NoMistakenAbsence and NoHastyWrite judge, counts only if it does not write that, too, in a run that goes the same way up to that read, which is answered at once there.
+// NoMistakenAbsence, NoLostAnnotation or NoStaleDelete finds counts only if it is found, too, when the run is made once more with all of this 67 minutes later.
+// What a controller writes once a read of its has failed, is late or is old, which NoMistakenAbsence, NoHastyWrite and NoStaleDelete judge, counts only if it does not write that, too, in a run that goes the same way up to that read, which is answered at once there.
 // NoGrowingBackoff's rounds are an hour and a half apart then, since a backoff may end by itself some time after the last failure.
 //
 // For QuietAfterRestart, all processes are restarted before that, when the 10 minutes are over, and 90 s pass; if somebody writes something then, they are restarted once more, since
 // one that writes at each start has forgotten nothing. For NoHastyWrite, they are restarted twice more, while one resource is listed 20 s late for one client;
 // which ones follows from the seed. For NoLostEffect, an object that the test has made is deleted and made anew, twice, and then once more while what the controllers have done about
-// that each time fails for 10 s, and so twice for 5 s: while their writes of it fail, and while a watch of what they make for it lags; at last an answer to a create is lost. For NoMistakenAbsence, the informers list anew twice while the gets of one resource fail, other ones each seed. Where processes never crash (Options.CrashProbability), or none runs at the end, none is
+// that each time fails for 10 s, and so twice for 5 s: while their writes of it fail, and while a watch of what they make for it lags; at last an answer to a create is lost. For NoMistakenAbsence, the informers list anew twice while the gets of one resource fail, other ones each seed. For NoStaleDelete, an object that the test has made is made anew, and all processes are restarted while one of them gets the list of that resource as it was before. Where processes never crash (Options.CrashProbability), or none runs at the end, none is
 // restarted, and a passing Run says so.
 //
 // NoHotReconcile, NoEndlessError and NoForgottenFailure see the reconciles that a test tells of, by [Logger] or [Env.Reconciling], and NoEndlessError the errors that are logged with klog or

@@ -16,18 +16,18 @@ func (b *wellBehaved) noteAnyway(r *sim.Record, q *wellbehaved.Request) {
 	if !b.w.config.spared {
 		return
 	}
-	x := cmp.Or(b.blinded, b.late)
+	x := cmp.Or(b.blinded, b.late, b.old)
 	if x.client == "" || b.nameOf(r.Actor) != x.client {
 		return
 	}
-	if a, is := r.Obj.(*fakeapiserver.Asked); r.Key == x.resource && (is && x == b.late && (!a.Watch || a.Streaming()) || x == b.blinded && strings.HasPrefix(r.Detail, "get ")) {
+	if a, is := r.Obj.(*fakeapiserver.Asked); r.Key == x.resource && (is && x != b.blinded && (!a.Watch || a.Streaming()) || x == b.blinded && strings.HasPrefix(r.Detail, "get ")) {
 		b.looked = true
 	}
 	if !b.looked || q.Method == http.MethodGet {
 		return
 	}
 	does := q.Blindly(x.client, r.Key)
-	if x == b.late {
+	if x != b.blinded {
 		does = q.Hastily(x.client)
 	}
 	if !slices.Contains(b.anyway, does) {

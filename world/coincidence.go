@@ -46,9 +46,12 @@ func knowing(play func(source) *outcome, from source) *outcome {
 	return res
 }
 
+// compared are the properties that compare a run with one that is spared.
+var compared = []string{wellbehaved.NameAbsence, wellbehaved.NameHasty, wellbehaved.NameStaleDelete}
+
 // know returns what the run that has been made from a source is to be made from in place of that, with what controllers write anyway; nil if that need not be known, or is nothing.
 func know(play func(source) *outcome, from source, res *outcome) *source {
-	if v := res.violation; v == nil || v.Property != wellbehaved.NameAbsence && v.Property != wellbehaved.NameHasty || from.header.Options[optionAnyway] != "" {
+	if v := res.violation; v == nil || !slices.Contains(compared, v.Property) || from.header.Options[optionAnyway] != "" {
 		return nil
 	}
 	spared := from
@@ -141,7 +144,7 @@ func (r *runner) replayCoincides(res *outcome) string {
 	}
 	from := source{header: res.header, picks: &picks}
 	if known := know(r.play, from, res); known != nil && !confirms(r.play(*known), res) {
-		return "but what it is about is done, too, if the read that fails or comes late is answered at once"
+		return "but what it is about is done, too, if the read that fails, comes late or is old is answered at once"
 	}
 	from.header = postpone(from.header)
 	if !confirms(r.play(from), res) {

@@ -32,7 +32,7 @@ type configuration struct {
 	leap       int                   // after how many writes the next resourceVersion has a digit more; 0 for never
 	probe      int                   // which of its writes controllers are probed with, of those that there are; 0 for several at once
 	later      time.Duration         // by how much controllers are left alone for longer before the run does something to them
-	spared     bool                  // the gets that fail at the end for NoMistakenAbsence are answered, and the lists that come late for NoHastyWrite come at once
+	spared     bool                  // the gets that fail at the end for NoMistakenAbsence are answered, the lists that come late for NoHastyWrite come at once, and those that are old for NoStaleDelete are new
 	anyway     []wellbehaved.Writing // what controllers write then even so
 }
 

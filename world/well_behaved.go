@@ -60,6 +60,8 @@ type wellBehaved struct {
 	waiting  []string    // which properties wait for that
 	listings []listing   // what controllers list
 	late     listing     // that one of them is told of late
+	old      listing     // that one of them gets as of before an object was made
+	outdated wellbehaved.Outdated
 	trials   wellbehaved.Trials
 	trial    wellbehaved.Trial // under way
 	triers   []trier
@@ -114,6 +116,7 @@ func (b *wellBehaved) properties() []property.Property {
 		Probing:    func() bool { return b.probing },
 		ListsAnew:  func() bool { return b.anew },
 		Late:       func() (client, resource string) { return b.late.client, b.late.resource },
+		Outdated:   func() wellbehaved.Outdated { return b.outdated },
 		Blinded:    func() (client, resource string) { return b.blinded.client, b.blinded.resource },
 		Anyway:     b.doesAnyway,
 		Says:       func(ask func() bool) { b.says = ask },
@@ -281,7 +284,7 @@ func (b *wellBehaved) noteBehind() {
 func (b *wellBehaved) rest() time.Duration { return restTime + b.w.config.later }
 
 // goingOn are the properties for which controllers are probed, when all others have judged.
-var goingOn = []string{wellbehaved.NameBackoff, wellbehaved.NameAbandoned, wellbehaved.NameDeletion, wellbehaved.NameRevival, wellbehaved.NameReplacement, wellbehaved.NameHasty, wellbehaved.NameEffect, wellbehaved.NameAbsence, wellbehaved.NameFinal, wellbehaved.NameAnnotation, wellbehaved.NameOrphan}
+var goingOn = []string{wellbehaved.NameBackoff, wellbehaved.NameAbandoned, wellbehaved.NameDeletion, wellbehaved.NameRevival, wellbehaved.NameReplacement, wellbehaved.NameHasty, wellbehaved.NameEffect, wellbehaved.NameAbsence, wellbehaved.NameFinal, wellbehaved.NameAnnotation, wellbehaved.NameOrphan, wellbehaved.NameStaleDelete}
 
 // goingOn are those, NoStaleCreate if it has to see something deleted, and so NoFinalizerLeft and NoLeftover.
 func (b *wellBehaved) goingOn() []string {

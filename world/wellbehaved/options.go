@@ -40,6 +40,8 @@ type Options struct {
 	ListsAnew func() bool
 	// Late says which resource a client is told of late, since the run has restarted it for that; "" and "" if there is none.
 	Late func() (client, resource string)
+	// Outdated says of which object a client is told late, since the run has restarted it for that, or will.
+	Outdated func() Outdated
 	// Blinded says of which resource a client's gets fail, since the run has them fail; "" and "" if there is none.
 	Blinded func() (client, resource string)
 	// Anyway reports whether a client is known to write that, too, when they do not fail, or it is told of that at once.
@@ -68,6 +70,13 @@ type Options struct {
 	Collects func(client sim.ActorID) bool
 	// Except has, by property, what it does not judge.
 	Except map[string][]Exception
+}
+
+// Outdated is an object that the run makes, of which it has a client told late.
+type Outdated struct {
+	Client, Key string // both "" if there is none
+	RV          int64  // of the list without it
+	Restarted   bool   // the client has been
 }
 
 // Role is what a client is.
@@ -102,16 +111,16 @@ type Exception struct {
 }
 
 // Names of the properties, in the order of [All].
-var Names = []string{nameHot, nameWar, NameStale, nameQuiet, nameFinalizer, NameOrphan, NameBackoff, nameLost, NameEndless, nameForgotten, NameOverlooked, nameLeftover, nameBlind, nameDeposed, NameAbandoned, nameIgnored, NameRestart, NameRevival, nameGeneration, NameDeletion, NameReplacement, NameFinal, NameHasty, NameEffect, NameAbsence, NameAnnotation}
+var Names = []string{nameHot, nameWar, NameStale, nameQuiet, nameFinalizer, NameOrphan, NameBackoff, nameLost, NameEndless, nameForgotten, NameOverlooked, nameLeftover, nameBlind, nameDeposed, NameAbandoned, nameIgnored, NameRestart, NameRevival, nameGeneration, NameDeletion, NameReplacement, NameFinal, NameHasty, NameEffect, NameAbsence, NameAnnotation, NameStaleDelete}
 
 // Answering are the names of those that say that a controller does something since the run has done something, because the one comes after the other, or that it does nothing more. A controller that has waited for its time may
 // happen to do the one, and one that still waits for it, the other: what they find counts if it is found as well when the run does that at another time, with more of it in between.
-var Answering = []string{nameFinalizer, NameBackoff, nameForgotten, NameOverlooked, nameLeftover, NameAbandoned, NameRestart, NameDeletion, NameReplacement, NameHasty, NameEffect, NameAbsence, NameAnnotation}
+var Answering = []string{nameFinalizer, NameBackoff, nameForgotten, NameOverlooked, nameLeftover, NameAbandoned, NameRestart, NameDeletion, NameReplacement, NameHasty, NameEffect, NameAbsence, NameAnnotation, NameStaleDelete}
 
 // All returns the properties with these names.
 func All(o Options, names []string) (all []property.Property) {
 	for _, p := range []property.Property{
-		noHotReconcile(&o), noWriteWar(&o), noStaleCreate(&o), quietAfterConvergence(&o), noFinalizerLeft(&o), noOrphan(&o), noGrowingBackoff(&o), noLostUpdate(&o), noEndlessError(&o), noForgottenFailure(&o), noForgottenChange(&o), noLeftover(&o), noBlindDelete(&o), noWriteAfterLease(&o), noAbandonedWrite(&o), noIgnoredWrite(&o), quietAfterRestart(&o), noRevival(&o), noStaleGeneration(&o), noLostDeletion(&o), noLostReplacement(&o), noFinalFailure(&o), noHastyWrite(&o), noLostEffect(&o), noMistakenAbsence(&o), noLostAnnotation(&o),
+		noHotReconcile(&o), noWriteWar(&o), noStaleCreate(&o), quietAfterConvergence(&o), noFinalizerLeft(&o), noOrphan(&o), noGrowingBackoff(&o), noLostUpdate(&o), noEndlessError(&o), noForgottenFailure(&o), noForgottenChange(&o), noLeftover(&o), noBlindDelete(&o), noWriteAfterLease(&o), noAbandonedWrite(&o), noIgnoredWrite(&o), quietAfterRestart(&o), noRevival(&o), noStaleGeneration(&o), noLostDeletion(&o), noLostReplacement(&o), noFinalFailure(&o), noHastyWrite(&o), noLostEffect(&o), noMistakenAbsence(&o), noLostAnnotation(&o), noStaleDelete(&o),
 	} {
 		if slices.Contains(names, p.Name) {
 			all = append(all, p)
