@@ -48,7 +48,7 @@ func (b *wellBehaved) restartOutdated(x listing) {
 	list := fault.Fault{Kind: fault.ListStale, Resource: x.resource, Revision: b.outdated.RV, From: b.w.kernel.Elapsed() + time.Millisecond, Count: fault.Lasting}
 	list.Until = list.From + wellbehaved.LateList
 	watch := list
-	watch.Kind, watch.Revision, watch.Duration = fault.WatchOpenSlow, 0, wellbehaved.LateList
+	watch.Kind, watch.Revision, watch.Duration = fault.WatchDelay, 0, wellbehaved.LateList
 	if !b.w.config.spared {
 		b.injectInto(x.client, list, watch)
 	}
