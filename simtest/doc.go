@@ -122,7 +122,7 @@
 //
 // A failure is shrunk, for ten seconds at most, to fewer faults and a shorter, more orderly schedule that break the same
 // property. Beside it lies the nearest run that passes: the same without one of the faults that are left, and where the two first differ; looking for
-// it takes two seconds at most. The result is printed with the fault that a client of the body's own met last, the faults that were injected and whether they last, the last that was done to each
+// it takes two seconds at most. If the failure does not come again when the same choices are made once more, no change of them is why another run passes: the failure says so instead, and how to have the seed decide. The result is printed with the fault that a client of the body's own met last, the faults that were injected and whether they last, the last that was done to each
 // object involved, in which lines of yours goroutines waited, for a library, too, when [Env.Eventually] gave up, how clients learned of each object, by a watch or a list, what happened last to those that the failure names (so name them in what Always and Eventually return), the requests that failed with
 // their HTTP codes, the reconciles that a rate limiter may still put off, the last events of all, and the commands that reproduce it. Its
 // trace is kept under testdata/simtest, where the next test run finds it and replays it first. Delete the file when you no

@@ -98,6 +98,26 @@ func TestNeedlessFaultsAreLeftOut(t *testing.T) {
 	}
 }
 
+// What breaks by chance is not laid to a choice of the run: the failure says that the same choices break nothing the next time, and what to do.
+func TestFailureThatDoesNotRepeatSaysSo(t *testing.T) {
+	runs := 0
+	message := failure(t, simtest.Options{Seeds: 1, Mix: "none"}, func(env *simtest.Env) {
+		runs++
+		workload(env)
+		env.Eventually("it is not the first run", time.Second, func() error {
+			if runs == 1 {
+				return errors.New("it is")
+			}
+			return nil
+		})
+	})
+	wantIn(t, message, "FAIL  it is not the first run at step", "This failure does not repeat: the same choices, made again, break nothing. Something in the bubble is not deterministic",
+		"run it twice:", "-simtest.verify -simtest.seed=1")
+	if strings.Contains(message, "nearest run") {
+		t.Errorf("a choice is said to be why it passes:\n%s", message)
+	}
+}
+
 // Faults that a program answers with another try are left out, although each one less is some requests less: what comes later keeps its time.
 func TestFaultsOfRetriesAreLeftOut(t *testing.T) {
 	body := func(env *simtest.Env) {

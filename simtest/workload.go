@@ -49,7 +49,7 @@ func (e *Env) UpdateStatus(objs ...Object) {
 
 // Delete deletes objects, identified by kind, namespace and name, without a grace period. As on a real server, an object with
 // finalizers stays until they are removed. One that is not there when it is called fails the test with the server's NotFound; if another client is
-// faster with the deletion, all is well.
+// faster with the deletion, all is well. It names no propagation policy, so that dependents of a Job are orphaned, and those of most other kinds go (Options.GarbageCollection).
 func (e *Env) Delete(objs ...Object) {
 	e.writeAll("env.Delete", wire.Write{Method: http.MethodDelete}, objs)
 }

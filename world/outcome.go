@@ -39,6 +39,7 @@ type outcome struct {
 	streamed   bool          // a client has asked for a streaming list, and the server has them
 	page       string        // the file with its HTML report, "" for none
 	twin       *reports.Twin // the nearest run that passes, nil if it was not looked for
+	fleeting   bool          // it breaks nothing when it is made once more
 	cutOff     bool          // it was made because the trace of another has no end
 	played     bool          // it has come to the end of the trace of another that was cut off
 	dead       bool          // it has ended its process

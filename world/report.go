@@ -160,6 +160,10 @@ func (r *runner) text(res *outcome, file string) string {
 		report.Replay = append(report.Replay, fmt.Sprintf("%s -simtest.replay=%s", r.task.Command, reports.ShellQuote(file)))
 	}
 	report.Replay = append(report.Replay, fmt.Sprintf("%s -simtest.seed=%d", r.task.Command, res.header.Seed))
+	if res.fleeting {
+		why := r.whyNotRepeated(res.header.Seed, res.streamed)
+		report.Notes = strings.Split("This failure does not repeat: the same choices, made again, break nothing. "+why, "\n  ")
+	}
 	var b strings.Builder
 	if err := reports.WriteText(&b, report); err != nil {
 		return err.Error() // a Builder never fails

@@ -35,6 +35,10 @@ func (s *shrinker) twin(res *outcome, picks []sim.Pick) {
 		if other.failed() {
 			continue
 		}
+		if !s.repeats(res, picks) {
+			res.fleeting = true
+			return
+		}
 		here, there := stepsOf(res), stepsOf(other)
 		t.Change, t.Steps = changeOf(picks, n, here), other.steps
 		t.Partings = reports.PartingsOf(&reports.Steps{Steps: here}, &reports.Steps{Steps: there})
@@ -43,6 +47,19 @@ func (s *shrinker) twin(res *outcome, picks []sim.Pick) {
 	if t.Tried > 0 && !s.failed {
 		res.tellOf(t)
 	}
+}
+
+// repeats reports whether a run breaks the same when it is made once more. If it does not, it is chance that has another run pass, not what is changed in it.
+func (s *shrinker) repeats(res *outcome, picks []sim.Pick) bool {
+	from := s.source(picks, s.timed)
+	if s.surely(s.try(from), from) != nil || s.failed {
+		return true
+	}
+	if res.header.Options[optionShrunk] != "" {
+		return false
+	}
+	from = source{header: res.header, maxSteps: s.maxSteps}
+	return s.surely(s.try(from), from) != nil || s.failed
 }
 
 // tellOf puts the nearest run that passes into the run's trace.

@@ -49,6 +49,7 @@ var modules = []struct {
 	{folder: "wild/karpenter", elsewhere: ".ci/run wild"},
 	{folder: "wild/kuberay", elsewhere: ".ci/run wild"},
 	{folder: "wild/kubernetes", elsewhere: ".ci/run wild: minutes"},
+	{folder: "wild/kueue", elsewhere: ".ci/run wild"},
 	{folder: "wild/lws", elsewhere: ".ci/run wild"},
 	{folder: "wild/mpi-operator", elsewhere: ".ci/run wild"},
 	{folder: "wild/prometheus-operator", elsewhere: ".ci/run wild"},

@@ -28,6 +28,7 @@ import (
 const (
 	asWanted    = "each JobSet ends, and goes if it is to, or is suspended with all of its Jobs"
 	isCompleted = "a JobSet whose Jobs are complete is complete"
+	goesOn      = "a JobSet that is resumed has its Jobs go on"
 )
 
 func TestMain(m *testing.M) {
@@ -36,7 +37,8 @@ func TestMain(m *testing.M) {
 }
 
 // In the end each JobSet has ended, and has gone if it is to go by itself, or is suspended with all of its Jobs that have not ended, whatever is created, deleted, suspended and resumed, and whichever Jobs fail
-// (jobset.sigs.k8s.io/docs/concepts). A status that could not be written is left until the controller looks at the JobSet again, which is a finding of its own, so the test starts it anew at last.
+// (jobset.sigs.k8s.io/docs/concepts). A status that could not be written is left until the controller looks at the JobSet again, which is a finding of its own, so the test starts it anew at last. None that starts in order is suspended
+// while it runs (TestResumedInOrderStaysSuspended).
 func TestJobSets(t *testing.T) {
 	o := options(t)
 	var except []simtest.Exception
@@ -82,6 +84,41 @@ func TestFailedStatusIsAbandoned(t *testing.T) {
 		env.Advance(5 * time.Minute)
 	})
 	hasFound(t, found, simtest.NoAbandonedWrite, "jobsets default/a")
+}
+
+// Jobs that start in order are resumed one after the other, those that have started left out. A Job counts as started once as many Pods have succeeded or are ready as are to run at a time (calculateReplicatedJobStatuses),
+// though it is suspended. So a Job that runs more Pods than that, one after the other, stays suspended once the first of them have succeeded.
+func TestResumedInOrderStaysSuspended(t *testing.T) {
+	found := find(t, nil, func(env *simtest.Env) {
+		setUp(env)
+		r := newJobSet("a", "r", "s")
+		r.Spec.StartupPolicy = &v1alpha2.StartupPolicy{StartupPolicyOrder: v1alpha2.InOrder}
+		r.Spec.ReplicatedJobs[0].Template.Spec.Completions = ptr.To[int32](5)
+		env.Create(r)
+		job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a-r-0"}}
+		env.Eventually("a Pod has succeeded", 5*time.Minute, func() error {
+			if err := env.Get(job); err != nil {
+				return err
+			}
+			if job.Status.Succeeded == 0 {
+				return errors.New("none has")
+			}
+			return nil
+		})
+		env.Mutate(r, func() { r.Spec.Suspend = ptr.To(true) })
+		env.Advance(time.Minute)
+		env.Mutate(r, func() { r.Spec.Suspend = ptr.To(false) })
+		env.Eventually(goesOn, 30*time.Minute, func() error {
+			if err := errors.Join(env.Get(r), env.Get(job)); err != nil {
+				return err
+			}
+			if ptr.Deref(job.Spec.Suspend, false) {
+				return fmt.Errorf("%d of 5 Pods have succeeded, the Job is suspended, and the JobSet says %v", job.Status.Succeeded, r.Status.Conditions)
+			}
+			return nil
+		})
+	})
+	hasFound(t, found, goesOn, "1 of 5 Pods have succeeded, the Job is suspended")
 }
 
 // runWithoutStatus creates a JobSet whose status cannot be written for as long as its Job runs.
@@ -163,6 +200,9 @@ func change(env *simtest.Env, n int) {
 	r := &all.Items[env.Rand().IntN(len(all.Items))]
 	if env.Rand().IntN(3) == 0 {
 		env.Delete(r)
+		return
+	}
+	if r.Spec.StartupPolicy != nil {
 		return
 	}
 	env.Mutate(r, func() { r.Spec.Suspend = ptr.To(!ptr.Deref(r.Spec.Suspend, false)) })

@@ -216,6 +216,22 @@ func TestJobForgetsPodThatSucceeded(t *testing.T) {
 	}, countsAll)
 }
 
+// A Job that is suspended loses its startTime since v1.36, though its Pods may not have been deleted yet, and the API refuses the status of a Job that has ended without one. Here a Pod that cannot be
+// changed for some seconds succeeds meanwhile: the controller counts it, and tries in vain to say that the Job is complete, until somebody resumes it.
+func TestSuspendedJobNeverCompletes(t *testing.T) {
+	wantFound(t, simtest.Options{Nodes: 1, Stages: []string{"pod"}, Mix: "none", Seeds: 20}, func(env *simtest.Env) {
+		j := newJob("once", batchv1.NonIndexedCompletion)
+		j.Spec.Completions, j.Spec.Parallelism = ptr.To[int32](1), ptr.To[int32](1)
+		env.Create(j)
+		start(env, "job", wild.Jobs)
+		env.Eventually("the Pod runs", time.Minute, func() error { return inPhase(env, j, corev1.PodRunning) })
+		env.Inject(fault.Fault{Kind: fault.Write500, Target: "job", Verb: "patch", Resource: "pods", Count: fault.Lasting, Until: 30 * time.Second})
+		env.Mutate(j, func() { j.Spec.Suspend = ptr.To(true) })
+		env.Eventually("the Pod has succeeded", 2*time.Minute, func() error { return inPhase(env, j, corev1.PodSucceeded) })
+		env.Eventually(completes, 30*time.Minute, func() error { return completed(env, j) })
+	}, completes)
+}
+
 // inPhase fails unless a Job has one Pod, in that phase.
 func inPhase(env *simtest.Env, j *batchv1.Job, phase corev1.PodPhase) error {
 	pods, err := podsOf(env, j.UID)
