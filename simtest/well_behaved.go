@@ -94,8 +94,8 @@ type Exception struct {
 //	NoFinalizerLeft        an object that is being deleted stays, although the controller that has set its finalizer runs, or stays until the
 //	                       run has the controller's informers list anew
 //	NoOrphan               a child is made for an owner of whose end its maker has known for a minute; with Options.GarbageCollection,
-//	                       also a child that is left without its owner; or a child that somebody has deleted is made again without any
-//	                       owner, although the one that it had is still there
+//	                       also a child that is left without its owner, as the Pods of a Job that is deleted without a propagation policy;
+//	                       or a child that somebody has deleted is made again without any owner, although the one that it had is still there
 //	NoGrowingBackoff       an update or a create that fails is repeated later each time, although it has succeeded in between: a rate limiter is told of
 //	                       failures (AddRateLimited), and never of a success (Forget)
 //	NoLostUpdate           an update without a resourceVersion sets a field back to what it was before somebody else's change, of which its sender
