@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/informersim/informersim/simtest"
 )
@@ -122,6 +123,91 @@ func TestNoBlindDeleteSpares(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			simtest.Run(t, simtest.Options{Seeds: seeds(40), Properties: simtest.WellBehaved()}, body)
+		})
+	}
+}
+
+// evicting deletes ConfigMaps whose Node, which a label names, is gone: by name, or with a precondition.
+func evicting(ctx context.Context, config *rest.Config, precondition bool) error {
+	queue, shutDown, err := newMapQueue(ctx, config, false)
+	if err != nil {
+		return err
+	}
+	defer shutDown()
+	nodes := queue.factory.Core().V1().Nodes()
+	_, err = nodes.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{DeleteFunc: func(any) {
+		for _, key := range queue.maps.GetIndexer().ListKeys() {
+			queue.Add(key)
+		}
+	}})
+	if err != nil {
+		return err
+	}
+	queue.factory.Start(ctx.Done())
+	queue.factory.WaitForCacheSync(ctx.Done())
+	work(queue, func(key string) error {
+		obj, is, err := queue.maps.GetIndexer().GetByKey(key)
+		if err != nil || !is || obj.(*corev1.ConfigMap).Labels["node"] == "" {
+			return err
+		}
+		m, o := obj.(*corev1.ConfigMap), metav1.DeleteOptions{}
+		if _, err := queue.client.CoreV1().Nodes().Get(ctx, m.Labels["node"], metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+			return err
+		}
+		if precondition {
+			o.Preconditions = &metav1.Preconditions{UID: &m.UID}
+		}
+		err = queue.client.CoreV1().ConfigMaps(m.Namespace).Delete(ctx, m.Name, o)
+		if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+			return nil
+		}
+		return err
+	})
+	return nil
+}
+
+// The reason of a deletion may be another object. Then the run makes what was hit once more, to see whether it is to go as well.
+func TestNoBlindDeleteForAnothersSake(t *testing.T) {
+	for name, test := range map[string]struct {
+		precondition bool
+		next         string // the Node of the next one
+		found        bool
+	}{
+		"by name":                             {next: "n2", found: true},
+		"with a precondition":                 {precondition: true, next: "n2"},
+		"the next one's Node is gone as well": {next: "n0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := simtest.Options{Seeds: 30, Properties: simtest.WellBehaved()}
+			found := simtest.Find(t, o, func(env *simtest.Env) {
+				env.Go("evicts", func(ctx context.Context) error { return evicting(ctx, env.RESTConfig("evicts"), test.precondition) })
+				on := func(name, node string) *corev1.ConfigMap {
+					m := configMap(name, "")
+					m.Labels = map[string]string{"node": node}
+					return m
+				}
+				for _, n := range []string{"n1", "n2"} {
+					env.Create(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n}})
+				}
+				env.Create(on("a", "n1"), on("b", "n1"))
+				env.Advance(time.Minute)
+				env.Delete(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}})
+				for _, name := range []string{"a", "b"} {
+					if m := on(name, ""); env.Get(m) == nil {
+						env.Delete(m)
+					}
+					env.Create(on(name, test.next))
+				}
+				env.Advance(time.Minute)
+			})
+			if (found != nil) != test.found {
+				t.Fatalf("found %v", found)
+			}
+			if test.found {
+				t.Logf("seed %d", found.Seed)
+				wantIn(t, found.Text, "FAIL  NoBlindDelete", "evicts deletes configmaps default/", "of which it had not been told: it knew the one before, uid ", `whose metadata.labels.node is "n2"`,
+					"and evicts lets that be: made once more as it was, it is not deleted, not even in another life of evicts", "Its request has no precondition", "somebody makes it once more as it was")
+			}
 		})
 	}
 }

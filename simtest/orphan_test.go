@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -175,4 +176,69 @@ func TestNoOrphanOfWhatIsMadeAgain(t *testing.T) {
 			wantIn(t, found.Text, "gives has made secrets default/a again without an owner", "gives makes secrets default/a for ConfigMap a", "secrets default/a is gone")
 		}
 	})
+}
+
+// Of Jobs an apiserver takes nothing along by default: who deletes one and does not say what becomes of its Pods leaves them.
+func TestNoOrphanOfAJob(t *testing.T) {
+	orphan, background := metav1.DeletePropagationOrphan, metav1.DeletePropagationBackground
+	for how, test := range map[string]struct {
+		options metav1.DeleteOptions
+		sweeps  bool
+		found   bool
+	}{
+		"by default":        {found: true},
+		"in the background": {options: metav1.DeleteOptions{PropagationPolicy: &background}},
+		"on purpose":        {options: metav1.DeleteOptions{PropagationPolicy: &orphan}},
+		"and its Pods":      {sweeps: true},
+	} {
+		t.Run(how, func(t *testing.T) {
+			o := simtest.Options{Seeds: 3, GarbageCollection: true, Properties: simtest.WellBehaved()}
+			f := simtest.Find(t, o, func(env *simtest.Env) {
+				env.Go("cleans", func(ctx context.Context) error {
+					client, err := kubernetes.NewForConfig(env.RESTConfig("cleans"))
+					if err != nil {
+						return err
+					}
+					for ctx.Err() == nil {
+						time.Sleep(10 * time.Second)
+						jobs, err := client.BatchV1().Jobs("default").List(ctx, metav1.ListOptions{LabelSelector: "over=true"})
+						if err != nil {
+							continue
+						}
+						for _, j := range jobs.Items {
+							if j.DeletionTimestamp == nil {
+								_ = client.BatchV1().Jobs("default").Delete(ctx, j.Name, test.options)
+							}
+						}
+						pods, err := client.CoreV1().Pods("default").List(ctx, metav1.ListOptions{})
+						if err != nil || !test.sweeps {
+							continue
+						}
+						for _, p := range pods.Items {
+							if len(p.OwnerReferences) == 0 {
+								_ = client.CoreV1().Pods("default").Delete(ctx, p.Name, metav1.DeleteOptions{})
+							}
+						}
+					}
+					return nil
+				})
+				j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "j"}, Spec: batchv1.JobSpec{Template: template("j", "a:1")}}
+				j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
+				env.Create(j)
+				p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "j-1"}, Spec: j.Spec.Template.Spec}
+				p.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(j, batchv1.SchemeGroupVersion.WithKind("Job"))}
+				env.Create(p)
+				env.Advance(time.Minute)
+				env.Mutate(j, func() { j.Labels = map[string]string{"over": "true"} })
+				env.Advance(time.Minute)
+			})
+			if (f != nil) != test.found {
+				t.Fatalf("found: %v", f)
+			}
+			if test.found {
+				wantIn(t, f.Text, "FAIL  NoOrphan", "pods default/j-1 is left without an owner: cleans has deleted jobs default/j, which owned it, and has not said what is to become of its Pods",
+					"PropagationPolicy Background", "cleans sends DELETE /apis/batch/v1/namespaces/default/jobs/j", "the garbage collector takes the owner reference out of pods default/j-1")
+			}
+		})
+	}
 }

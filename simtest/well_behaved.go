@@ -96,13 +96,13 @@ type Exception struct {
 //	NoFinalizerLeft        an object that is being deleted stays, although the controller that has set its finalizer runs, or stays until the
 //	                       run has the controller's informers list anew
 //	NoOrphan               a child is made for an owner of whose end its maker has known for a minute; with Options.GarbageCollection,
-//	                       also a child that is left without its owner; or a child that somebody has deleted is made again without any
-//	                       owner, although the one that it had is still there
+//	                       also a child that is left without its owner, as the Pods of a Job that is deleted without a propagation policy;
+//	                       or a child that somebody has deleted is made again without any owner, although the one that it had is still there
 //	NoGrowingBackoff       an update or a create that fails is repeated later each time, although it has succeeded in between: a rate limiter is told of
 //	                       failures (AddRateLimited), and never of a success (Forget)
 //	NoLostUpdate           an update without a resourceVersion sets a field back to what it was before somebody else's change, of which its sender
 //	                       has not been told, and the sender has never written that field itself; or a patch replaces a list, and with it what
-//	                       somebody else has put into it or taken out of it
+//	                       somebody else has put into it or taken out of it, or removes an element by an index that means another one since then
 //	NoEndlessError         when all is done, the same object's reconcile fails again and again, or the same error is logged again and again, and
 //	                       no refused request is the reason; or the same write is refused again and again, as of an object that has been modified,
 //	                       although nobody changes it and its sender has been told of the newest version, or since it has no resourceVersion; or
@@ -114,7 +114,8 @@ type Exception struct {
 //	NoLeftover             what a controller has made for an object, and called after it, stays when that goes, although it has removed such things
 //	                       elsewhere, at least twice. What has owner references is the garbage collector's
 //	NoBlindDelete          a request to delete an object hits the next one of its name, of which its sender has not been told, and which is not as the
-//	                       one before had become in its status, labels or annotations
+//	                       one before had become in its status, labels or annotations; or it does so since another object has gone or changed, and lets
+//	                       the next one be once the run has made it again as it was
 //	NoWriteAfterLease      a replica still writes a minute after another one has taken its Lease, and holds none, although nobody writes who has
 //	                       never held one
 //	NoAbandonedWrite       an update, a patch, a create or a delete that has failed with a 500, once or for 10 s, is sent again only when, 20 minutes later, the
@@ -167,11 +168,11 @@ type Exception struct {
 // often makes good another that it has given up. For NoLostAnnotation, an annotation is put into those whose last changes can be undone, and 4 minutes later these are undone
 // where it still is, once more. For NoGrowingBackoff, what was created is deleted three times more, and the first two attempts to make one again fail each time; for NoLostDeletion, once more,
 // just after the watches of the resource have ended with 410 Expired, and so are up to three objects that the test has made and that have no finalizers, each of which is made anew every time. For NoLostReplacement, up to three objects that the test has made, and that have no finalizers, are deleted and made anew, while the
-// watches are open and once more after they have ended; all controllers are restarted 22 minutes later. The other properties judge before that; NoForgottenChange,
+// watches are open and once more after they have ended; all controllers are restarted 22 minutes later. The other properties judge before that, but for NoBlindDelete, if it has to see what is made again; NoForgottenChange,
 // after the informers have listed anew once more, if what a controller has written since they did is a number, which may be another one each time.
 //
-// A controller that waits for its time, such as half an hour after a change, may happen to write just when the run has done something to it, or not to have removed yet what it removes once in an hour. So what NoFinalizerLeft, NoForgottenFailure,
-// NoForgottenChange, NoLeftover, NoAbandonedWrite, QuietAfterRestart, NoLostDeletion, NoLostReplacement, NoHastyWrite, NoLostEffect,
+// A controller that waits for its time, such as half an hour after a change, may happen to write just when the run has done something to it, or not to have removed yet what it removes once in an hour. So what NoFinalizerLeft, NoOrphan, NoForgottenFailure,
+// NoForgottenChange, NoLeftover, NoBlindDelete, NoAbandonedWrite, QuietAfterRestart, NoLostDeletion, NoLostReplacement, NoHastyWrite, NoLostEffect,
 // NoMistakenAbsence, NoLostAnnotation or NoStaleDelete finds counts only if it is found, too, when the run is made once more with all of this 67 minutes later.
 // What a controller writes once a read of its has failed, is late or is old, which NoMistakenAbsence, NoHastyWrite and NoStaleDelete judge, counts only if it does not write that, too, in a run that goes the same way up to that read, which is answered at once there.
 // NoGrowingBackoff's rounds are an hour and a half apart then, since a backoff may end by itself some time after the last failure.

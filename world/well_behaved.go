@@ -53,6 +53,7 @@ type wellBehaved struct {
 	holds    []holding            // the finalizers that they have added or removed
 	discards []*discard           // what they have deleted
 	revived  []types.UID          // what NoRevival has to see deleted once more
+	hits     []hit                // what NoBlindDelete has to see made once more
 	suspects func(property.World) []types.UID
 	unwanted []types.UID // what NoStaleCreate has to see deleted, one at a time
 	keepers  []keeper
@@ -126,6 +127,7 @@ func (b *wellBehaved) properties() []property.Property {
 		Suspects:   func(ask func(property.World) []types.UID) { b.suspects = ask },
 		Keeps:      func(of string, left func(property.World) []string) { b.keepers = append(b.keepers, keeper{of, left}) },
 		Doubts:     func() { b.doubted = true },
+		Remakes:    func(key string, obj any) { b.hits = append(b.hits, hit{key, obj}) },
 		Revives:    func(uid types.UID) { b.revived = append(b.revived, uid) },
 		Confirmed:  func() bool { return b.confirmed },
 		Reconciles: wellbehaved.Reconciles{Begin: kindReconcile, End: kindReconciled, Sends: kindSends},
@@ -266,6 +268,7 @@ func (b *wellBehaved) watch() {
 	b.remove()
 	b.release()
 	b.probe()
+	b.remakeHit()
 	if why := b.blind(); why != "" {
 		w.kernel.Fail(errors.New(why))
 	}
@@ -295,8 +298,11 @@ func (b *wellBehaved) goingOn() []string {
 	return append(all, b.waiting...)
 }
 
-// conclude has the ready-made properties judge, but for some, which go on.
+// conclude has the ready-made properties judge, but for some, which go on: so does NoBlindDelete, if it has to see something made once more.
 func (b *wellBehaved) conclude(but ...string) {
+	if len(b.hits) > 0 {
+		but = append(slices.Clone(but), wellbehaved.NameBlind)
+	}
 	b.w.monitor.Conclude(func(of *property.Property) bool {
 		return slices.Contains(wellbehaved.Names, of.Name) && !slices.Contains(but, of.Name)
 	})

@@ -16,19 +16,21 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-const nameBlind = "NoBlindDelete"
+// NameBlind is the name of the property for which what a deletion has hit is made once more.
+const NameBlind = "NoBlindDelete"
 
 // noBlindDelete checks that no deletion hits the next object of a name. A request to delete names an object; without a precondition it means whatever is called so when it arrives. It is judged if
 // its client had let another one of the name be until that changed in its status, labels or annotations, and the one that is hit, which no controller has made, has not changed so: who deletes
-// whatever has a name, or as soon as it sees it, is right.
+// whatever has a name, or as soon as it sees it, is right. It is also judged if nothing of the object had changed, since something else is the reason then, if others than controllers had made both, and its client lets the next one be once the run has
+// made that once more as it was, when all is done.
 func noBlindDelete(o *Options) property.Property {
 	return property.Property{
-		Name:      nameBlind,
+		Name:      NameBlind,
 		Statement: "no deletion that is meant for an object hits the next one of its name",
 		Kinds:     []sim.Kind{fakeapiserver.KindRequest, fakeapiserver.KindResponse, fakeapiserver.KindPage, fakeapiserver.KindFrame, fakeapiserver.KindCommit, o.Restarts},
 		New: func() property.Checker {
-			s := &blind{o: o, seen: map[sim.ActorID]map[string]*seen{}, busyness: newBusyness(), sent: map[sentBy]seen{}, made: map[kinds.UID]reports.Evidence{}, gone: map[kinds.UID]reports.Evidence{}}
-			return property.Checker{Record: s.record}
+			s := &blind{o: o, seen: map[sim.ActorID]map[string]*seen{}, busyness: newBusyness(), sent: map[sentBy]seen{}, made: map[kinds.UID]reports.Evidence{}, gone: map[kinds.UID]reports.Evidence{}, hits: map[string]*hit{}}
+			return property.Checker{Record: s.record, End: func(property.World) *reports.Violation { return s.end() }}
 		},
 	}
 }
@@ -41,6 +43,7 @@ type blind struct {
 	sent map[sentBy]seen                // what the client knew of the object that a request is to delete
 	made map[kinds.UID]reports.Evidence // objects that no controller has made
 	gone map[kinds.UID]reports.Evidence
+	hits map[string]*hit // by key
 }
 
 // seen is an object that a client has been told of, how it was first, and how it was last.
@@ -53,13 +56,17 @@ type seen struct {
 	told        reports.Evidence // of the last
 	// left says that the client had nothing to do, and had not tried to delete the object, before that changed; wanted that it has tried.
 	left, wanted bool
+	// let says that the client had nothing to do before it sent its first request to delete it.
+	let bool
 }
 
 func (s *blind) record(w property.World, r *sim.Record) *reports.Violation {
 	switch r.Kind {
 	case fakeapiserver.KindRequest:
 		if known := s.seen[r.Actor][objectOf(r)]; known != nil && strings.HasPrefix(r.Detail, "delete ") {
-			s.sent[sentBy{r.Actor, r.N}] = *known
+			it := *known
+			it.let = it.left || !it.wanted && s.idled(r.Actor, it.since, r.At)
+			s.sent[sentBy{r.Actor, r.N}] = it
 			known.wanted = true
 		}
 	case fakeapiserver.KindResponse:
@@ -84,6 +91,7 @@ func (s *blind) record(w property.World, r *sim.Record) *reports.Violation {
 	case s.o.Restarts:
 		if client, ok := clientOf(w, r); ok {
 			delete(s.seen, client)
+			s.lives(client)
 		}
 	}
 	s.busyness.record(w, r, s.o.Restarts)
@@ -118,6 +126,9 @@ func (s *blind) committed(w property.World, r *sim.Record) *reports.Violation {
 		return nil
 	}
 	x := s.o.writeOf(w)
+	if s.follows(r, &x); s.o.Probing() {
+		return nil
+	}
 	switch r.Detail {
 	case "ADDED":
 		if x.role != Controller {
@@ -131,24 +142,29 @@ func (s *blind) committed(w property.World, r *sim.Record) *reports.Violation {
 	next, fromOutside := s.made[m.GetUID()]
 	before, went := s.gone[known.uid]
 	deletes := is && known.key == r.Key && (r.Detail == "DELETED" || m.GetDeletionTimestamp() != nil) && x.role == Controller && x.request != nil && x.request.Method == http.MethodDelete
-	if !deletes || !known.left || !fromOutside || !went || known.uid == m.GetUID() || conditional(x.request.Body, r) || s.o.excepted(nameBlind, x.name, r.Key) {
+	if !deletes || !known.let || !fromOutside || !went || known.uid == m.GetUID() || conditional(x.request.Body, r) || s.o.excepted(NameBlind, x.name, r.Key) {
 		return nil
 	}
 	now := r.Obj
 	if r.Old != nil {
 		now = r.Old
 	}
-	field := s.turned(&known, now)
+	var field *change
+	if known.left {
+		field = s.turned(&known, now)
+	}
+	because := []reports.Evidence{known.told, before, next, {Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s sends DELETE %s", x.name, x.request.Path)},
+		reports.Because(r, "which hits the next one (RV %d)", r.RV)}
+	slices.SortStableFunc(because, func(a, b reports.Evidence) int { return int(int64(a.Step) - int64(b.Step)) })
+	const without = "Its request has no precondition (uid, or resourceVersion), with which the server would have refused it"
 	if field == nil {
+		if _, both := s.made[known.uid]; both {
+			s.suspect(r, &x, &known, now, because, without)
+		}
 		return nil
 	}
-	v := &reports.Violation{Key: strings.Clone(r.Key), Message: fmt.Sprintf(
-		"%s deletes %s, uid %s, of which it had not been told: it knew the one before, uid %s, whose %s had become %s. Its request has no precondition (uid, or resourceVersion), with which the server would have refused it",
-		x.name, r.Key, m.GetUID(), known.uid, field.field, shown(field.value))}
-	v.Because = []reports.Evidence{known.told, before, next, {Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s sends DELETE %s", x.name, x.request.Path)},
-		reports.Because(r, "which hits the next one (RV %d)", r.RV)}
-	slices.SortStableFunc(v.Because, func(a, b reports.Evidence) int { return int(int64(a.Step) - int64(b.Step)) })
-	return v
+	return &reports.Violation{Key: strings.Clone(r.Key), Because: because, Message: fmt.Sprintf("%s deletes %s, uid %s, of which it had not been told: it knew the one before, uid %s, whose %s had become %s. %s",
+		x.name, r.Key, m.GetUID(), known.uid, field.field, shown(field.value), without)}
 }
 
 // conditional reports whether the options of a delete, in whatever encoding, name the object that is hit, by its uid or resourceVersion.

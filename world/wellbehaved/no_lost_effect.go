@@ -65,9 +65,9 @@ func noLostEffect(o *Options) property.Property {
 	return property.Property{
 		Name:      NameEffect,
 		Statement: "what a controller does about an object when nothing fails, it does, too, when its writes fail for a while",
-		Kinds:     []sim.Kind{fakeapiserver.KindRequest, fakeapiserver.KindResponse, fakeapiserver.KindCommit, fakeapiserver.KindFault},
+		Kinds:     []sim.Kind{fakeapiserver.KindRequest, fakeapiserver.KindResponse, fakeapiserver.KindPage, fakeapiserver.KindCommit, fakeapiserver.KindFault},
 		New: func() property.Checker {
-			s := &effects{o: o, made: map[string]bool{}}
+			s := &effects{o: o, made: map[string]bool{}, pages: newPages()}
 			o.Tries(s)
 			return property.Checker{Record: s.record, End: func(property.World) *reports.Violation { return s.found }}
 		},
@@ -86,6 +86,7 @@ type effects struct {
 	by    string              // the controller that has said so
 	mixed bool                // others say it, too
 	now   *trial
+	pages pages
 	found *reports.Violation
 }
 
@@ -107,6 +108,7 @@ func (s *effects) record(w property.World, r *sim.Record) *reports.Violation {
 		return s.found
 	}
 	s.turn()
+	s.pages.record(w, r)
 	switch r.Kind {
 	case fakeapiserver.KindResponse:
 		if s.now == nil || !s.now.Failing || s.now.failed != nil || !strings.HasPrefix(r.Detail, "5") && !(s.now.Lost && broken(r)) {
@@ -383,7 +385,16 @@ func (s *effects) violation(w property.World, e *Effect, key string) *reports.Vi
 	default:
 		message = fmt.Sprintf("%s does not make %s when %s is made and its writes of that fail for %v. If nothing fails it does, each time; %s. What it takes for done, such as a status, an annotation or a finalizer that it looks at, it has written before it was done, or it drops the error", e.Client, key, t.Key, time.Duration(Outage), also)
 	}
+	cut := s.pages.cut[paged{e.Client, pluralOf(key)}]
+	if cut != nil && t.Trigger == TriggerGone && cut.Step >= t.begins.Step {
+		message = fmt.Sprintf("%s is left: %s is gone, and %s deletes it then, as a rule. Here it has listed %s in pages, and has not asked for what comes after the first one (continue); %s. What was not on its page it has left, and let go of %s",
+			key, t.Key, e.Client, pluralOf(key), also, t.Key)
+	}
 	v := &reports.Violation{Key: key, Message: message, Because: []reports.Evidence{e.done, t.begins}}
+	if cut != nil && t.Trigger == TriggerGone && cut.Step >= t.begins.Step {
+		v.Because = append(v.Because, *cut)
+		return v
+	}
 	if t.delayed != nil {
 		v.Because = []reports.Evidence{e.done, *t.delayed, t.begins}
 	}

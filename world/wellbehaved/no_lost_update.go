@@ -43,6 +43,8 @@ type authors struct {
 	fields map[string]*authored
 	lists  map[string][]elementChange // by field
 	rules  map[ruled]bool
+	// versions are the last ones, oldest first.
+	versions []version
 }
 
 // authored is the last change of a field.
@@ -93,7 +95,9 @@ func (s *updates) committed(w property.World, r *sim.Record) (lost *reports.Viol
 	x := s.o.writeOf(w)
 	a := s.objects[r.Key]
 	if a == nil || r.Detail != "MODIFIED" {
-		s.objects[strings.Clone(r.Key)] = &authors{x.who(), map[string]*authored{}, map[string][]elementChange{}, map[ruled]bool{}}
+		a = &authors{made: x.who(), fields: map[string]*authored{}, lists: map[string][]elementChange{}, rules: map[ruled]bool{}}
+		a.keeps(r, &x)
+		s.objects[strings.Clone(r.Key)] = a
 		return nil
 	}
 	known, late := s.sent[sentBy{x.client, x.number}]
@@ -118,6 +122,10 @@ func (s *updates) committed(w property.World, r *sim.Record) (lost *reports.Viol
 		}
 		a.note(r, &x, &c)
 	}
+	if lost == nil && patched {
+		lost = a.misplaced(r, &x, known)
+	}
+	a.keeps(r, &x)
 	return lost
 }
 

@@ -31,7 +31,7 @@ func noOrphan(o *Options) property.Property {
 		New: func() property.Checker {
 			s := &orphans{
 				busyness: newBusyness(), underWay: newUnderWay[begun](o.Reconciles), o: o, departed: map[kinds.UID]*departed{}, watches: map[sentBy]string{},
-				first: map[followed]bool{}, cached: map[sim.ActorID]time.Duration{}, remade: newRemade(),
+				first: map[followed]bool{}, cached: map[sim.ActorID]time.Duration{}, remade: newRemade(), disowned: newDisowned(o),
 			}
 			return property.Checker{Record: s.record, End: s.end}
 		},
@@ -48,6 +48,7 @@ type orphans struct {
 	first    map[followed]bool             // of what a client has been told
 	cached   map[sim.ActorID]time.Duration // when it was first told of the last of these
 	remade   remade
+	disowned disowned
 }
 
 // begun is when a reconcile began.
@@ -139,6 +140,7 @@ func (s *orphans) committed(w property.World, r *sim.Record) *reports.Violation 
 	if v := s.remade.committed(s.o, r, &x); v != nil {
 		return v
 	}
+	s.disowned.committed(r, &x)
 	if r.Detail == "DELETED" {
 		key := strings.Clone(r.Key)
 		s.departed[m.GetUID()] = &departed{key, reports.Because(r, "%s is gone (uid %s, RV %d)", key, m.GetUID(), r.RV), map[sim.ActorID]reports.Evidence{}}
@@ -183,6 +185,9 @@ func (s *orphans) end(w property.World) *reports.Violation {
 		return nil
 	}
 	if v := s.remade.end(w.Kernel().Elapsed()); v != nil || !s.o.Collected {
+		return v
+	}
+	if v := s.disowned.end(); v != nil {
 		return v
 	}
 	live := all(w)

@@ -58,6 +58,8 @@ type Options struct {
 	Confirmed func() bool
 	// Revives says that NoRevival has to see what happens when the object with this uid is deleted.
 	Revives func(uid kinds.UID)
+	// Remakes says that NoBlindDelete has to see what becomes of an object with this key, if there is none then, when it is made once more as it was.
+	Remakes func(key string, obj any)
 	// Suspects passes on what says, once, which objects NoStaleCreate has to see deleted, one at a time, after all other properties but those that go on have judged.
 	Suspects func(ask func(property.World) []kinds.UID)
 	// Keeps passes on what says which objects a property would say are left, or what they were made for, by their keys: it has to see deleted what may use them.
@@ -111,11 +113,11 @@ type Exception struct {
 }
 
 // Names of the properties, in the order of [All].
-var Names = []string{nameHot, nameWar, NameStale, nameQuiet, nameFinalizer, NameOrphan, NameBackoff, nameLost, NameEndless, nameForgotten, NameOverlooked, nameLeftover, nameBlind, nameDeposed, NameAbandoned, nameIgnored, NameRestart, NameRevival, nameGeneration, NameDeletion, NameReplacement, NameFinal, NameHasty, NameEffect, NameAbsence, NameAnnotation, NameStaleDelete}
+var Names = []string{nameHot, nameWar, NameStale, nameQuiet, nameFinalizer, NameOrphan, NameBackoff, nameLost, NameEndless, nameForgotten, NameOverlooked, nameLeftover, NameBlind, nameDeposed, NameAbandoned, nameIgnored, NameRestart, NameRevival, nameGeneration, NameDeletion, NameReplacement, NameFinal, NameHasty, NameEffect, NameAbsence, NameAnnotation, NameStaleDelete}
 
 // Answering are the names of those that say that a controller does something since the run has done something, because the one comes after the other, or that it does nothing more. A controller that has waited for its time may
 // happen to do the one, and one that still waits for it, the other: what they find counts if it is found as well when the run does that at another time, with more of it in between.
-var Answering = []string{nameFinalizer, NameBackoff, nameForgotten, NameOverlooked, nameLeftover, NameAbandoned, NameRestart, NameDeletion, NameReplacement, NameHasty, NameEffect, NameAbsence, NameAnnotation, NameStaleDelete}
+var Answering = []string{nameFinalizer, NameOrphan, NameBackoff, nameForgotten, NameOverlooked, nameLeftover, NameBlind, NameAbandoned, NameRestart, NameDeletion, NameReplacement, NameHasty, NameEffect, NameAbsence, NameAnnotation, NameStaleDelete}
 
 // All returns the properties with these names.
 func All(o Options, names []string) (all []property.Property) {
