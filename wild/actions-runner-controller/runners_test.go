@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -39,7 +40,9 @@ func TestMain(m *testing.M) {
 // (docs.github.com/actions/hosting-your-own-runners). An EphemeralRunner that is deleted while it is new may stay for ever, so no set is deleted, and which runners GitHub has is a finding of its own.
 func TestRunners(t *testing.T) {
 	o := options(t)
-	o.Properties = simtest.WellBehaved()
+	const known = "TestDeletedWhileNewNeverGoes"
+	o.Properties = simtest.WellBehaved(
+		simtest.Exception{Property: simtest.NoFinalizerLeft, Object: "ephemeralrunners", Why: known}, simtest.Exception{Property: simtest.NoFinalizerLeft, Object: "ephemeralrunnersets", Why: known})
 	simtest.Run(t, o, func(env *simtest.Env) {
 		setUp(env)
 		for n := range 12 {
@@ -98,6 +101,8 @@ func TestFailedDeleteKeepsUnregisteredRunner(t *testing.T) {
 	})
 	hasFound(t, found, isRegistered, "nothing is registered with its ID")
 }
+
+const registrationFinalizer = "ephemeralrunner.actions.github.com/runner-registration-finalizer"
 
 // deletedWhileNew deletes an EphemeralRunner that has the first of its finalizers only.
 func deletedWhileNew(env *simtest.Env) {
@@ -253,9 +258,13 @@ func agree(env *simtest.Env) error {
 	if err := errors.Join(env.List(&sets, ""), env.List(&runners, ""), env.List(&pods, "")); err != nil {
 		return err
 	}
-	have := map[string]int{}
+	have, stuck := map[string]int{}, map[string]bool{}
 	live := 0
 	for _, r := range runners.Items {
+		if r.DeletionTimestamp != nil && slices.Equal(r.Finalizers, []string{registrationFinalizer}) { // TestDeletedWhileNewNeverGoes
+			stuck[metav1.GetControllerOf(&r).Name] = true
+			continue
+		}
 		if r.DeletionTimestamp != nil {
 			return fmt.Errorf("%s is being deleted since %v, and has the finalizers %v", r.Name, r.DeletionTimestamp, r.Finalizers)
 		}
@@ -268,6 +277,9 @@ func agree(env *simtest.Env) error {
 		live++
 	}
 	for _, s := range sets.Items {
+		if s.DeletionTimestamp != nil && stuck[s.Name] {
+			continue
+		}
 		if s.DeletionTimestamp != nil {
 			return fmt.Errorf("%s is being deleted since %v, and has %d runners", s.Name, s.DeletionTimestamp, have[s.Name])
 		}
