@@ -45,20 +45,26 @@ type outdated struct {
 	losses []loss
 }
 
-// loss is what has been deleted, and may be made again.
+// loss is what has been deleted, and may be made again as it was, sooner or later.
 type loss struct {
 	*reports.Violation
-	client sim.ActorID
-	obj    any
+	obj  any
+	as   string // what is in it in place of what was, since it was made again; "" before
+	made reports.Evidence
 }
 
 func (s *outdated) found() *reports.Violation {
 	if len(s.losses) == 0 {
 		return nil
 	}
-	v := s.losses[0].Violation
-	v.Message = fmt.Sprintf(v.Message, "does not make it again")
-	return v
+	l := s.losses[0]
+	if l.as == "" {
+		l.Message = fmt.Sprintf(l.Message, "does not make it again")
+		return l.Violation
+	}
+	l.Message = fmt.Sprintf(l.Message, "makes it again with another "+l.as)
+	l.Because = append(l.Because, l.made)
+	return l.Violation
 }
 
 func (s *outdated) record(w property.World, r *sim.Record) *reports.Violation {
@@ -95,16 +101,16 @@ func (s *outdated) committed(r *sim.Record, x write, t *Outdated) *reports.Viola
 		s.is = &e
 		clear(s.made)
 	}
+	s.restore(r)
 	if s.is == nil || x.role != Controller || x.request == nil || x.name != t.Client || Bookkeeping(r.Key) {
 		return nil
 	}
-	switch {
-	case r.Detail != "ADDED":
+	if r.Detail != "ADDED" {
 		return s.deletes(r, &x, t)
-	case t.Restarted:
-		return s.makes(r, &x)
 	}
-	s.made[r.Key] = reports.Because(r, "%s makes %s (RV %d)", x.name, r.Key, r.RV)
+	if !t.Restarted {
+		s.made[r.Key] = reports.Because(r, "%s makes %s (RV %d)", x.name, r.Key, r.RV)
+	}
 	return nil
 }
 
@@ -130,28 +136,29 @@ func (s *outdated) deletes(r *sim.Record, x *write, t *Outdated) *reports.Violat
 		v.Message = fmt.Sprintf(v.Message, "what runs, or is stored, goes with it")
 		return v
 	}
-	s.losses = append(s.losses, loss{v, x.client, r.Obj})
+	s.losses = append(s.losses, loss{Violation: v, obj: r.Obj})
 	return nil
 }
 
-// makes takes in what is made again.
-func (s *outdated) makes(r *sim.Record, x *write) *reports.Violation {
-	for i, l := range s.losses {
-		if l.client != x.client || pluralOf(l.Key) != pluralOf(r.Key) {
+// restore takes in what is made again, or comes to be as it was.
+func (s *outdated) restore(r *sim.Record) {
+	if r.Detail == "DELETED" {
+		return
+	}
+	for i := range s.losses {
+		l := &s.losses[i]
+		if pluralOf(l.Key) != pluralOf(r.Key) || deleted(r.Obj) {
 			continue
 		}
 		c := otherwise(l.obj, r.Obj)
-		switch {
-		case c == nil:
+		if c == nil {
 			s.losses = slices.Delete(s.losses, i, i+1)
-			return nil
-		case l.Key == r.Key:
-			l.Message = fmt.Sprintf(l.Message, "makes it again with another "+c.field)
-			l.Because = append(l.Because, reports.Because(r, "%s is made again (RV %d)", r.Key, r.RV))
-			return l.Violation
+			return
+		}
+		if l.Key == r.Key {
+			l.as, l.made = c.field, reports.Because(r, "%s is %s (RV %d)", r.Key, r.Detail, r.RV)
 		}
 	}
-	return nil
 }
 
 // otherwise returns what is not in the next object as it was in the one before; nil if that was alike. What the server writes, and a name that is drawn, is not looked at.
