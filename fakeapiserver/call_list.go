@@ -103,10 +103,10 @@ func (c *call) planList() (listPlan, error) {
 	case o.ResourceVersionMatch == metav1.ResourceVersionMatchExact,
 		o.ResourceVersionMatch == "" && o.Limit > 0 && rev > 0 && !f.single():
 		p.exact = rev
-	case o.ResourceVersion == "":
-		p.notBefore, p.consistent = s.Revision(), true
 	case c.fault != nil && c.fault.Kind == fault.ListStale && c.fault.Revision > 0:
 		p.exact = c.fault.Revision
+	case o.ResourceVersion == "":
+		p.notBefore, p.consistent = s.Revision(), true
 	default:
 		// A real etcd is at revision 1 or more before the first read: no list has the resourceVersion "0", which in a
 		// request means any.
