@@ -90,7 +90,7 @@ func (c *call) applyRequestFault() bool {
 	case spec.Kind == fault.WriteOvertaken:
 		c.client.cluster.overtake(c)
 		return false
-	case spec.Kind == fault.ListStale && c.fault.Revision > 0:
+	case asOf(c.fault) > 0:
 		return false // planList looks
 	case spec.Kind == fault.ListStale || spec.Kind == fault.WatchOpenStale:
 		c.replica = c.client.cluster.stalestReplica(c)
@@ -159,10 +159,18 @@ func (c *call) matches(f *fault.Fault) bool {
 
 // maySuffer reports whether a fault can hit the request or watch now.
 func (c *call) maySuffer(spec *fault.Spec, f *fault.Fault) bool {
-	if f.Kind == fault.ListStale && f.Revision > 0 {
-		return c.verb == verbList && c.fault == nil && (c.state == stateSubmitted || c.admitting) && c.mayBeAsOf(f.Revision)
+	if rev := asOf(f); rev > 0 {
+		return c.verb == verbList && c.fault == nil && (c.state == stateSubmitted || c.admitting) && c.mayBeAsOf(rev)
 	}
 	return c.eligibleFaults()&spec.Set() != 0
+}
+
+// asOf returns the revision as of which a fault has lists answered, 0 if it does not.
+func asOf(f *fault.Fault) int64 {
+	if f == nil || f.Kind != fault.ListStale {
+		return 0
+	}
+	return f.Revision
 }
 
 // eligibleFaults returns the set of faults that can hit the request or watch now.

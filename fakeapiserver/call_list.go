@@ -5,7 +5,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
@@ -103,8 +102,8 @@ func (c *call) planList() (listPlan, error) {
 	case o.ResourceVersionMatch == metav1.ResourceVersionMatchExact,
 		o.ResourceVersionMatch == "" && o.Limit > 0 && rev > 0 && !f.single():
 		p.exact = rev
-	case c.fault != nil && c.fault.Kind == fault.ListStale && c.fault.Revision > 0:
-		p.exact = c.fault.Revision
+	case asOf(c.fault) > 0:
+		p.exact = asOf(c.fault)
 	case o.ResourceVersion == "":
 		p.notBefore, p.consistent = s.Revision(), true
 	default:

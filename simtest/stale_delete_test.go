@@ -9,10 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/rand"
-	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/util/workqueue"
 
 	"github.com/informersim/informersim/simtest"
 )
@@ -26,24 +23,25 @@ type equipping struct {
 }
 
 func (c equipping) run(ctx context.Context, env *simtest.Env) error {
-	client := kubernetes.NewForConfigOrDie(env.RESTConfig("equipper"))
-	factory := informers.NewSharedInformerFactory(client, 0)
-	maps, secrets, pods := factory.Core().V1().ConfigMaps(), factory.Core().V1().Secrets(), factory.Core().V1().Pods()
-	queue := workqueue.NewRateLimitingQueue(workqueue.DefaultControllerRateLimiter())
+	queue, shutDown, err := newMapQueue(ctx, env.RESTConfig("equipper"), true)
+	if err != nil {
+		return err
+	}
+	defer shutDown()
+	client, core := queue.client, queue.factory.Core().V1()
+	maps, secrets, pods := core.ConfigMaps(), core.Secrets(), core.Pods()
 	add := func(obj any) {
 		if key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj); err == nil {
 			queue.Add(key)
 		}
 	}
-	handler := cache.ResourceEventHandlerFuncs{AddFunc: add, UpdateFunc: func(_, obj any) { add(obj) }, DeleteFunc: add}
-	for _, informer := range []cache.SharedIndexInformer{maps.Informer(), secrets.Informer(), pods.Informer()} {
-		if _, err := informer.AddEventHandler(handler); err != nil {
+	for _, informer := range []cache.SharedIndexInformer{secrets.Informer(), pods.Informer()} {
+		if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: add, UpdateFunc: func(_, obj any) { add(obj) }, DeleteFunc: add}); err != nil {
 			return err
 		}
 	}
-	factory.Start(ctx.Done())
-	defer context.AfterFunc(ctx, queue.ShutDown)()
-	factory.WaitForCacheSync(ctx.Done())
+	queue.factory.Start(ctx.Done())
+	queue.factory.WaitForCacheSync(ctx.Done())
 	if c.twice {
 		_ = client.CoreV1().Secrets("default").DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
 	}

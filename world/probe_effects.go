@@ -220,11 +220,7 @@ func (b *wellBehaved) failEach(all []wellbehaved.Effect, verbs ...string) {
 			}
 		}
 		f.Verb = ""
-		if namespace, name, namespaced := strings.Cut(object, "/"); namespaced {
-			f.Namespace, f.Name = namespace, name
-		} else {
-			f.Name = object
-		}
+		f.Namespace, f.Name = placeOf(object)
 		b.injectInto(e.Client, f)
 	}
 }

@@ -22,10 +22,8 @@ func (b *wellBehaved) remakeHit() {
 	b.w.stopFaults()
 	for _, h := range b.hits {
 		plural, object, _ := strings.Cut(h.key, " ")
-		p := probed{resource: plural, name: object}
-		if slash := strings.LastIndex(object, "/"); slash >= 0 {
-			p.namespace, p.name = object[:slash], object[slash+1:]
-		}
+		p := probed{resource: plural}
+		p.namespace, p.name = placeOf(object)
 		for _, r := range b.resources(plural) {
 			if path := resourcePath(r.GroupVersionResource(), r.Namespaced, p.namespace); b.object(p) == nil {
 				body := manifest(h.obj, r.GroupVersionKind())

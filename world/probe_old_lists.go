@@ -44,7 +44,6 @@ func (b *wellBehaved) oldLists() {
 
 // restartOutdated restarts all controllers, and has one know for a while only what there was of a resource before.
 func (b *wellBehaved) restartOutdated(x listing) {
-	b.outdated.Restarted = true
 	list := fault.Fault{Kind: fault.ListStale, Resource: x.resource, Revision: b.outdated.RV, From: b.w.kernel.Elapsed() + time.Millisecond, Count: fault.Lasting}
 	list.Until = list.From + wellbehaved.LateList
 	watch := list

@@ -74,11 +74,16 @@ func (b *wellBehaved) noteWrite(r *sim.Record) {
 }
 
 func (b *wellBehaved) probedOf(client sim.ActorID, plural, object string) probed {
-	namespace, name, namespaced := strings.Cut(object, "/")
-	if !namespaced {
-		namespace, name = "", object
-	}
+	namespace, name := placeOf(object)
 	return probed{b.nameOf(client), strings.Clone(plural), strings.Clone(namespace), strings.Clone(name)}
+}
+
+// placeOf returns the namespace, "" for none, and the name of an object, as records have them.
+func placeOf(object string) (namespace, name string) {
+	if namespace, name, namespaced := strings.Cut(object, "/"); namespaced {
+		return namespace, name
+	}
+	return "", object
 }
 
 // ofController returns what a controller has committed before it is probed, with its request, nil for somebody else's commit; by says whose object it is.

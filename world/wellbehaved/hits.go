@@ -14,16 +14,15 @@ import (
 
 // hit is an object that a deletion has hit which was meant for the one before, as it seems: of that nothing had changed, and the next one is another in what somebody says of it.
 type hit struct {
-	v       *reports.Violation
-	client  sim.ActorID
-	by      string
-	uid     kinds.UID // of the one that the run has made as this one was; "" before
-	lives   int       // that its client has begun since
-	without string
+	v      *reports.Violation
+	client sim.ActorID
+	by     string
+	uid    kinds.UID // of the one that the run has made as this one was; "" before
+	lives  int       // that its client has begun since
 }
 
 // suspect notes a hit that only the run can judge: whether the client lets the next one be.
-func (s *blind) suspect(r *sim.Record, x *write, known *seen, now any, because []reports.Evidence, without string) {
+func (s *blind) suspect(r *sim.Record, x *write, known *seen, now any, because []reports.Evidence) {
 	var field *change
 	for _, c := range changes(known.last, now) {
 		if first, rest, _ := strings.Cut(c.field, "."); first != "status" && (first != "metadata" || strings.HasPrefix(rest, "labels.") || strings.HasPrefix(rest, "annotations.")) {
@@ -35,7 +34,7 @@ func (s *blind) suspect(r *sim.Record, x *write, known *seen, now any, because [
 		return // it is made anew as it was
 	}
 	key := strings.Clone(r.Key)
-	s.hits[key] = &hit{client: x.client, by: x.name, without: without, v: &reports.Violation{Key: key, Because: because, Message: fmt.Sprintf(
+	s.hits[key] = &hit{client: x.client, by: x.name, v: &reports.Violation{Key: key, Because: because, Message: fmt.Sprintf(
 		"%s deletes %s, uid %s, of which it had not been told: it knew the one before, uid %s. The next one is another one, whose %s is %s", x.name, key, meta(now).GetUID(), known.uid, field.field, shown(field.value))}}
 	s.o.Remakes(key, now)
 }
@@ -77,7 +76,7 @@ func (s *blind) lives(client sim.ActorID) {
 func (s *blind) end() *reports.Violation {
 	for _, key := range slices.Sorted(maps.Keys(s.hits)) {
 		if h := s.hits[key]; h.uid != "" && h.lives > 0 {
-			h.v.Message += fmt.Sprintf(", and %s lets that be: made once more as it was, it is not deleted, not even in another life of %s. %s", h.by, h.by, h.without)
+			h.v.Message += fmt.Sprintf(", and %s lets that be: made once more as it was, it is not deleted, not even in another life of %s. %s", h.by, h.by, noPrecondition)
 			return h.v
 		}
 	}

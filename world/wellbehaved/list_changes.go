@@ -193,18 +193,31 @@ func (a *authors) note(r *sim.Record, x *write, c *listChange) {
 	add(c.added, true)
 }
 
+// done says what has been done to a list.
+func (e *elementChange) done() string {
+	if e.added {
+		return "put " + shown(e.element) + " into"
+	}
+	return "taken " + shown(e.element) + " out of"
+}
+
+// told is the evidence of that, for the list of an object.
+func (e *elementChange) told(field, key string) reports.Evidence {
+	return reports.Evidence{Step: e.step, At: e.at, Text: fmt.Sprintf("%s has %s %s of %s (RV %d)", e.by, e.done(), field, key, e.rv)}
+}
+
 func lostFromList(r *sim.Record, x *write, c *listChange, e *elementChange, known int64) *reports.Violation {
-	put, now := "put "+shown(e.element)+" into", "is not there any more"
+	now := "is not there any more"
 	if !e.added {
-		put, now = "taken "+shown(e.element)+" out of", "is there again"
+		now = "is there again"
 	}
 	what, lacks := "update", "no resourceVersion"
 	if x.request.Method == http.MethodPatch {
 		what, lacks = "patch", "neither a resourceVersion nor a test"
 	}
 	return &reports.Violation{Key: strings.Clone(r.Key), Message: fmt.Sprintf("%s takes back what %s has written: it has %s the list %s of %s, and that %s. The %s of %s replaces what it has not seen, "+
-		"and has %s, with which the server would have refused it", x.who(), e.by, put, c.field, r.Key, now, what, x.who(), lacks), Because: []reports.Evidence{
-		{Step: e.step, At: e.at, Text: fmt.Sprintf("%s has %s %s of %s (RV %d)", e.by, put, c.field, r.Key, e.rv)},
+		"and has %s, with which the server would have refused it", x.who(), e.by, e.done(), c.field, r.Key, now, what, x.who(), lacks), Because: []reports.Evidence{
+		e.told(c.field, r.Key),
 		{Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s, which %s, sends %s %s: %s", x.who(), knew(r.Key, known), x.request.Method, x.request.Path, shown(x.request.Body))},
 		reports.Because(r, "it %s (RV %d)", now, r.RV),
 	}}

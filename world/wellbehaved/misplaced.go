@@ -48,11 +48,7 @@ func (a *authors) misplaced(r *sim.Record, x *write, known int64) *reports.Viola
 			"The patch of %s has neither a resourceVersion nor a test, with which the server would have refused it", x.who(), shown(text(hit)), field, r.Key, e.index, shown(text(meant)), x.who())}
 		for _, c := range a.lists[field] {
 			if c.rv > known && c.by != x.who() {
-				what := "put " + shown(c.element) + " into"
-				if !c.added {
-					what = "taken " + shown(c.element) + " out of"
-				}
-				v.Because = append(v.Because, reports.Evidence{Step: c.step, At: c.at, Text: fmt.Sprintf("%s has %s %s of %s (RV %d)", c.by, what, field, r.Key, c.rv)})
+				v.Because = append(v.Because, c.told(field, r.Key))
 			}
 		}
 		if len(v.Because) == 0 {

@@ -19,6 +19,9 @@ import (
 // NameBlind is the name of the property for which what a deletion has hit is made once more.
 const NameBlind = "NoBlindDelete"
 
+// noPrecondition is what is wrong with a deletion that hits the next object.
+const noPrecondition = "Its request has no precondition (uid, or resourceVersion), with which the server would have refused it"
+
 // noBlindDelete checks that no deletion hits the next object of a name. A request to delete names an object; without a precondition it means whatever is called so when it arrives. It is judged if
 // its client had let another one of the name be until that changed in its status, labels or annotations, and the one that is hit, which no controller has made, has not changed so: who deletes
 // whatever has a name, or as soon as it sees it, is right. It is also judged if nothing of the object had changed, since something else is the reason then, if others than controllers had made both, and its client lets the next one be once the run has
@@ -156,15 +159,14 @@ func (s *blind) committed(w property.World, r *sim.Record) *reports.Violation {
 	because := []reports.Evidence{known.told, before, next, {Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s sends DELETE %s", x.name, x.request.Path)},
 		reports.Because(r, "which hits the next one (RV %d)", r.RV)}
 	slices.SortStableFunc(because, func(a, b reports.Evidence) int { return int(int64(a.Step) - int64(b.Step)) })
-	const without = "Its request has no precondition (uid, or resourceVersion), with which the server would have refused it"
 	if field == nil {
 		if _, both := s.made[known.uid]; both {
-			s.suspect(r, &x, &known, now, because, without)
+			s.suspect(r, &x, &known, now, because)
 		}
 		return nil
 	}
 	return &reports.Violation{Key: strings.Clone(r.Key), Because: because, Message: fmt.Sprintf("%s deletes %s, uid %s, of which it had not been told: it knew the one before, uid %s, whose %s had become %s. %s",
-		x.name, r.Key, m.GetUID(), known.uid, field.field, shown(field.value), without)}
+		x.name, r.Key, m.GetUID(), known.uid, field.field, shown(field.value), noPrecondition)}
 }
 
 // conditional reports whether the options of a delete, in whatever encoding, name the object that is hit, by its uid or resourceVersion.

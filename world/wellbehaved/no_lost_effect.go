@@ -385,13 +385,10 @@ func (s *effects) violation(w property.World, e *Effect, key string) *reports.Vi
 	default:
 		message = fmt.Sprintf("%s does not make %s when %s is made and its writes of that fail for %v. If nothing fails it does, each time; %s. What it takes for done, such as a status, an annotation or a finalizer that it looks at, it has written before it was done, or it drops the error", e.Client, key, t.Key, time.Duration(Outage), also)
 	}
-	cut := s.pages.cut[paged{e.Client, pluralOf(key)}]
-	if cut != nil && t.Trigger == TriggerGone && cut.Step >= t.begins.Step {
-		message = fmt.Sprintf("%s is left: %s is gone, and %s deletes it then, as a rule. Here it has listed %s in pages, and has not asked for what comes after the first one (continue); %s. What was not on its page it has left, and let go of %s",
-			key, t.Key, e.Client, pluralOf(key), also, t.Key)
-	}
 	v := &reports.Violation{Key: key, Message: message, Because: []reports.Evidence{e.done, t.begins}}
-	if cut != nil && t.Trigger == TriggerGone && cut.Step >= t.begins.Step {
+	if cut := s.pages.cut[paged{e.Client, pluralOf(key)}]; cut != nil && t.Trigger == TriggerGone && cut.Step >= t.begins.Step {
+		v.Message = fmt.Sprintf("%s is left: %s is gone, and %s deletes it then, as a rule. Here it has listed %s in pages, and has not asked for what comes after the first one (continue); %s. What was not on its page it has left, and let go of %s",
+			key, t.Key, e.Client, pluralOf(key), also, t.Key)
 		v.Because = append(v.Because, *cut)
 		return v
 	}

@@ -26,9 +26,9 @@ func noStaleDelete(o *Options) property.Property {
 	return property.Property{
 		Name:      NameStaleDelete,
 		Statement: "no controller deletes for good what it has made for an object since a list is older than that",
-		Kinds:     []sim.Kind{fakeapiserver.KindRequest, fakeapiserver.KindPage, fakeapiserver.KindFrame, fakeapiserver.KindFault, fakeapiserver.KindWatchClosed, fakeapiserver.KindCommit, o.Restarts},
+		Kinds:     []sim.Kind{fakeapiserver.KindFrame, fakeapiserver.KindFault, fakeapiserver.KindCommit, o.Restarts},
 		New: func() property.Checker {
-			s := &outdated{gazette: newGazette(), o: o, begun: map[sim.ActorID]reports.Evidence{}, made: map[string]reports.Evidence{}}
+			s := &outdated{o: o, made: map[string]reports.Evidence{}}
 			return property.Checker{Record: s.record, End: func(property.World) *reports.Violation { return s.found() }}
 		},
 	}
@@ -36,40 +36,38 @@ func noStaleDelete(o *Options) property.Property {
 
 // outdated follows what controllers make, and delete when the run restarts them.
 type outdated struct {
-	gazette
 	o      *Options
-	begun  map[sim.ActorID]reports.Evidence
-	made   map[string]reports.Evidence // what controllers have made since the object was, by client and key
 	is     *reports.Evidence           // the object
+	made   map[string]reports.Evidence // what its controller has made since then, until it begins anew, by key
+	begun  *reports.Evidence           // when it has
 	stale  *reports.Evidence           // the list without it, until its client is told of it
 	losses []loss
 }
 
 // loss is what has been deleted, and may be made again as it was, sooner or later.
 type loss struct {
-	*reports.Violation
-	obj  any
-	as   string // what is in it in place of what was, since it was made again; "" before
-	made reports.Evidence
+	key, does, why string // the message is what its controller does, how that is a loss, and why
+	because        []reports.Evidence
+	obj            any
+	as             string // what is in it in place of what was, since it was made again; "" before
+	made           reports.Evidence
+}
+
+func (l *loss) violation(how string, because ...reports.Evidence) *reports.Violation {
+	return &reports.Violation{Key: l.key, Message: l.does + ", and " + how + ". " + l.why, Because: append(l.because, because...)}
 }
 
 func (s *outdated) found() *reports.Violation {
 	if len(s.losses) == 0 {
 		return nil
 	}
-	l := s.losses[0]
-	if l.as == "" {
-		l.Message = fmt.Sprintf(l.Message, "does not make it again")
-		return l.Violation
+	if l := &s.losses[0]; l.as != "" {
+		return l.violation("makes it again with another "+l.as, l.made)
 	}
-	l.Message = fmt.Sprintf(l.Message, "makes it again with another "+l.as)
-	l.Because = append(l.Because, l.made)
-	return l.Violation
+	return s.losses[0].violation("does not make it again")
 }
 
 func (s *outdated) record(w property.World, r *sim.Record) *reports.Violation {
-	plural := s.plural(r)
-	s.gazette.record(w, r, s.o.Restarts)
 	t := s.o.Outdated()
 	if t.Key == "" {
 		return nil
@@ -81,15 +79,15 @@ func (s *outdated) record(w property.World, r *sim.Record) *reports.Violation {
 			s.stale = &e
 		}
 	case fakeapiserver.KindFrame:
-		if s.stale != nil && plural == pluralOf(t.Key) && clientName(w, r.Actor) == t.Client && r.Detail != "BOOKMARK" {
+		if s.stale != nil && pluralOf(r.Key) == pluralOf(t.Key) && clientName(w, r.Actor) == t.Client && r.Detail != "BOOKMARK" {
 			s.stale = nil
 		}
 	case fakeapiserver.KindCommit:
 		return s.committed(r, s.o.writeOf(w), &t)
 	case s.o.Restarts:
-		if client, ok := clientOf(w, r); ok {
-			s.begun[client] = reports.Because(r, "%s is %s", clientName(w, client), r.Detail)
-			s.stale = nil
+		if client, ok := clientOf(w, r); ok && clientName(w, client) == t.Client {
+			e := reports.Because(r, "%s is %s", t.Client, r.Detail)
+			s.begun, s.stale = &e, nil
 		}
 	}
 	return nil
@@ -98,7 +96,7 @@ func (s *outdated) record(w property.World, r *sim.Record) *reports.Violation {
 func (s *outdated) committed(r *sim.Record, x write, t *Outdated) *reports.Violation {
 	if r.Key == t.Key && r.Detail == "ADDED" {
 		e := reports.Because(r, "somebody has made %s (RV %d)", t.Key, r.RV)
-		s.is = &e
+		s.is, s.begun = &e, nil
 		clear(s.made)
 	}
 	s.restore(r)
@@ -108,7 +106,7 @@ func (s *outdated) committed(r *sim.Record, x write, t *Outdated) *reports.Viola
 	if r.Detail != "ADDED" {
 		return s.deletes(r, &x, t)
 	}
-	if !t.Restarted {
+	if s.begun == nil {
 		s.made[r.Key] = reports.Because(r, "%s makes %s (RV %d)", x.name, r.Key, r.RV)
 	}
 	return nil
@@ -116,27 +114,22 @@ func (s *outdated) committed(r *sim.Record, x write, t *Outdated) *reports.Viola
 
 func (s *outdated) deletes(r *sim.Record, x *write, t *Outdated) *reports.Violation {
 	made, did := s.made[r.Key]
-	begun, is := s.begun[x.client]
-	if !did || !is || s.stale == nil || x.request.Method != http.MethodDelete || x.request.At < begun.At || r.Detail != "DELETED" && (!deleted(r.Obj) || deleted(r.Old)) ||
+	if !did || s.begun == nil || s.stale == nil || x.request.Method != http.MethodDelete || x.request.At < s.begun.At || r.Detail != "DELETED" && (!deleted(r.Obj) || deleted(r.Old)) ||
 		s.o.Anyway(x.request.Hastily(x.name)) || s.o.excepted(NameStaleDelete, x.name, r.Key) {
 		return nil
 	}
 	delete(s.made, r.Key)
-	v := &reports.Violation{
-		Key: strings.Clone(r.Key),
-		Message: fmt.Sprintf(
-			"%s deletes %s %v after its start, and %%s. It had made it when %s was, which is there; but its list of %s was that of before, and with the list of now it does not. What its cache does not have it takes for gone: before it deletes what cannot be had back, it has to ask the API, with a get that is not from the cache",
-			x.name, r.Key, span(x.request.At-begun.At), t.Key, pluralOf(t.Key)),
-		Because: []reports.Evidence{
-			*s.is, made, begun, *s.stale, x.sends(),
-			reports.Because(r, "%s is %s (RV %d)", r.Key, r.Detail, r.RV),
-		},
+	l := loss{
+		key: strings.Clone(r.Key), obj: r.Obj,
+		does: fmt.Sprintf("%s deletes %s %v after its start", x.name, r.Key, span(x.request.At-s.begun.At)),
+		why: fmt.Sprintf("It had made it when %s was, which is there; but its list of %s was that of before, and with the list of now it does not. What its cache does not have it takes for gone: "+
+			"before it deletes what cannot be had back, it has to ask the API, with a get that is not from the cache", t.Key, pluralOf(t.Key)),
+		because: []reports.Evidence{*s.is, made, *s.begun, *s.stale, x.sends(), reports.Because(r, "%s is %s (RV %d)", r.Key, r.Detail, r.RV)},
 	}
 	if slices.Contains(keeping, pluralOf(r.Key)) {
-		v.Message = fmt.Sprintf(v.Message, "what runs, or is stored, goes with it")
-		return v
+		return l.violation("what runs, or is stored, goes with it")
 	}
-	s.losses = append(s.losses, loss{Violation: v, obj: r.Obj})
+	s.losses = append(s.losses, l)
 	return nil
 }
 
@@ -147,7 +140,7 @@ func (s *outdated) restore(r *sim.Record) {
 	}
 	for i := range s.losses {
 		l := &s.losses[i]
-		if pluralOf(l.Key) != pluralOf(r.Key) || deleted(r.Obj) {
+		if pluralOf(l.key) != pluralOf(r.Key) || deleted(r.Obj) {
 			continue
 		}
 		c := otherwise(l.obj, r.Obj)
@@ -155,7 +148,7 @@ func (s *outdated) restore(r *sim.Record) {
 			s.losses = slices.Delete(s.losses, i, i+1)
 			return
 		}
-		if l.Key == r.Key {
+		if l.key == r.Key {
 			l.as, l.made = c.field, reports.Because(r, "%s is %s (RV %d)", r.Key, r.Detail, r.RV)
 		}
 	}

@@ -78,7 +78,6 @@ type Options struct {
 type Outdated struct {
 	Client, Key string // both "" if there is none
 	RV          int64  // of the list without it
-	Restarted   bool   // the client has been
 }
 
 // Role is what a client is.
