@@ -108,3 +108,33 @@ func TestNoRevival(t *testing.T) {
 		t.Run(name, func(t *testing.T) { simtest.Run(t, o, body(a)) })
 	}
 }
+
+// That something was brought back, and is deleted once more for NoRevival, hides nothing from the properties for which controllers are probed after that.
+func TestRevivalHidesNothing(t *testing.T) {
+	beacon := coreac.Secret("beacon", "default").WithAnnotations(map[string]string{"lit": "true"})
+	light := func(ctx context.Context, config *rest.Config) error {
+		secrets := kubernetes.NewForConfigOrDie(config).CoreV1().Secrets("default")
+		for ctx.Err() == nil {
+			if _, err := secrets.Apply(ctx, beacon, metav1.ApplyOptions{FieldManager: "light", Force: true}); err != nil && ctx.Err() == nil {
+				return err
+			}
+			time.Sleep(time.Minute)
+		}
+		return nil
+	}
+	body := func(k inOrderKeeper) func(*simtest.Env) {
+		return func(env *simtest.Env) {
+			m := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "beacon"}}
+			env.Create(m.DeepCopy())
+			env.Go("light", func(ctx context.Context) error { return light(ctx, env.RESTConfig("light")) })
+			env.Advance(time.Second)
+			env.Delete(m)
+			k.test(env)
+		}
+	}
+	o := simtest.Options{Seeds: seeds(8), Properties: just(simtest.NoRevival, simtest.NoLostEffect), Mix: "none", CrashProbability: 1e-9}
+	simtest.Run(t, o, body(inOrderKeeper{}))
+	if found := simtest.Find(t, o, body(inOrderKeeper{notesMaking: true})); found == nil || found.Property != simtest.NoLostEffect {
+		t.Fatalf("found %v", found)
+	}
+}

@@ -7,7 +7,7 @@ func (b *wellBehaved) remove() {
 	if len(b.unwanted) == 0 || b.over() {
 		return
 	}
-	b.conclude(b.goingOn()...)
+	b.conclude(probeDoubles)
 	b.probing = true
 	for _, uid := range b.unwanted {
 		if n := slices.IndexFunc(b.made, func(x making) bool { return x.uid == uid }); n >= 0 && !b.over() {
@@ -18,5 +18,5 @@ func (b *wellBehaved) remove() {
 	}
 	b.probing = false
 	b.unwanted = nil
-	b.conclude(b.goingOn()...)
+	b.conclude(probeDoubles + 1)
 }

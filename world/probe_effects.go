@@ -18,7 +18,7 @@ func (b *wellBehaved) effects() {
 	if len(b.triers) == 0 {
 		return
 	}
-	b.conclude(wellbehaved.NameEffect, wellbehaved.NameReplacement, wellbehaved.NameStaleDelete)
+	b.conclude(probeEffects)
 	t := b.triers[int(b.w.seed%uint64(len(b.triers)))]
 	b.w.stopFaults()
 	if t.there() || t.comes(wellbehaved.Trial{}) { // it has gone if controllers were to remove their finalizers of it

@@ -17,7 +17,7 @@ func (b *wellBehaved) remakeHit() {
 	if len(b.hits) == 0 || b.over() || !b.w.config.restarts || !b.crashable() {
 		return
 	}
-	b.conclude()
+	b.conclude(probeHits)
 	b.probing = true
 	b.w.stopFaults()
 	for _, h := range b.hits {

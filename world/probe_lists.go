@@ -34,7 +34,7 @@ func (b *wellBehaved) lateStarts() {
 	if !b.asked(wellbehaved.NameHasty) || len(b.listings) == 0 || !b.w.config.restarts || !b.crashable() || b.over() {
 		return
 	}
-	b.conclude(goingOn...)
+	b.conclude(probeLists)
 	b.probing = true
 	b.w.stopFaults()
 	if b.restarted == 0 {

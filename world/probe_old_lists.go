@@ -28,7 +28,7 @@ func (b *wellBehaved) oldLists() {
 	if len(all) == 0 {
 		return
 	}
-	b.conclude(wellbehaved.NameStaleDelete)
+	b.conclude(probeOldLists)
 	b.w.stopFaults()
 	p := all[int(b.w.seed%uint64(len(all)))]
 	none := wellbehaved.Trial{}

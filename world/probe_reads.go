@@ -32,7 +32,7 @@ func (b *wellBehaved) blindness() {
 	if !b.asked(wellbehaved.NameAbsence) && !b.asked(wellbehaved.NameFinal) || len(b.reads) == 0 || b.over() {
 		return
 	}
-	b.conclude(goingOn...)
+	b.conclude(probeReads)
 	b.probing = true
 	first := int(b.w.seed % uint64(len(b.reads)))
 	for n := range min(failedReads, len(b.reads)) {

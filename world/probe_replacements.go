@@ -66,7 +66,7 @@ func (b *wellBehaved) replacements() {
 	if !b.asked(wellbehaved.NameReplacement) || !b.w.config.restarts || !b.crashable() {
 		return
 	}
-	b.conclude(wellbehaved.NameReplacement, wellbehaved.NameStaleDelete)
+	b.conclude(probeReplacements)
 	b.restartAll() // what was left undone before is not to be taken for what an object made anew asks for
 	for _, x := range alone(b, b.replaceable()) {
 		for _, unseen := range []bool{false, true} {

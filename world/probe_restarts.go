@@ -10,16 +10,16 @@ import (
 // restartTime is how long restarted controllers are watched: until a former leader's Lease has expired, and they have written.
 const restartTime = 90 * time.Second
 
-// restart restarts all controllers, for the properties QuietAfterRestart and NoFinalFailure. The others judge a controller's life; those of goingOn go on after this.
+// restart restarts all controllers, for the properties QuietAfterRestart and NoFinalFailure.
 func (b *wellBehaved) restart() {
 	if !b.asked(wellbehaved.NameRestart) && !b.asked(wellbehaved.NameFinal) || !b.w.config.restarts || !b.crashable() {
 		return
 	}
-	b.conclude(append(b.goingOn(), wellbehaved.NameRestart)...)
+	b.conclude(probeRestarts)
 	if b.restartAll(); b.rewrote {
 		b.restartAll() // who writes now writes at each start
 	}
-	b.conclude(b.goingOn()...)
+	b.conclude(probeRestarts + 1)
 }
 
 // crashable reports whether a process runs.

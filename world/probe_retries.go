@@ -241,13 +241,9 @@ func (b *wellBehaved) serve(method, path, contentType string, body []byte) {
 	}, &sink{})
 }
 
-// askedBefore are those that have judged when writes begin to fail.
-var askedBefore = []string{wellbehaved.NameHasty, wellbehaved.NameAbsence, wellbehaved.NameFinal}
-
-// probe has the controllers write once more, several times, and lets the first attempts fail, for the properties NoGrowingBackoff and NoAbandonedWrite. All others have judged
-// before: what a controller makes of a change that is undone is its own affair.
+// probe has controllers start while a list is late, look while reads fail, and write once more, several times, while the first attempts fail; the probes after these do things to their objects.
 func (b *wellBehaved) probe() {
-	if !slices.ContainsFunc(goingOn, b.asked) {
+	if !slices.ContainsFunc(b.awaiting(probeLists, probeHits), b.asked) {
 		return
 	}
 	b.lateStarts()
@@ -256,9 +252,8 @@ func (b *wellBehaved) probe() {
 	if len(b.writes)+len(undos)+len(b.made)+len(b.holds)+len(b.discards) == 0 {
 		return
 	}
-	others := slices.DeleteFunc(slices.Clone(goingOn), func(name string) bool { return slices.Contains(askedBefore, name) })
-	b.conclude(others...)
-	if !slices.ContainsFunc(others, b.asked) {
+	b.conclude(probeRetries)
+	if !slices.ContainsFunc(b.awaiting(probeRetries, probeHits), b.asked) {
 		return
 	}
 	b.probing = true

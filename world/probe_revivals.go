@@ -18,7 +18,7 @@ func (b *wellBehaved) deleteRevived() {
 	if len(revived) == 0 {
 		return
 	}
-	b.conclude(wellbehaved.NameRevival)
+	b.conclude(probeRevivals)
 	b.w.stopFaults()
 	for _, x := range revived {
 		b.removeSoon(x.path+"/"+x.name, x.uid)

@@ -36,7 +36,7 @@ func (b *wellBehaved) release() {
 	if len(b.users) == 0 || b.over() {
 		return
 	}
-	b.conclude(b.goingOn()...)
+	b.conclude(probeUsers)
 	b.probing = true
 	b.w.stopFaults()
 	for _, x := range b.users {
@@ -48,7 +48,7 @@ func (b *wellBehaved) release() {
 	b.w.goOn(probeTime)
 	b.probing = false
 	b.users, b.waiting = nil, nil
-	b.conclude(b.goingOn()...)
+	b.conclude(probeUsers + 1)
 }
 
 // keeper is a property with what says which objects are left by it, or what they were made for.

@@ -286,34 +286,12 @@ func (b *wellBehaved) noteBehind() {
 // rest is how long controllers are left alone before the run does something to them.
 func (b *wellBehaved) rest() time.Duration { return restTime + b.w.config.later }
 
-// goingOn are the properties for which controllers are probed, when all others have judged.
-var goingOn = []string{wellbehaved.NameBackoff, wellbehaved.NameAbandoned, wellbehaved.NameDeletion, wellbehaved.NameRevival, wellbehaved.NameReplacement, wellbehaved.NameHasty, wellbehaved.NameEffect, wellbehaved.NameAbsence, wellbehaved.NameFinal, wellbehaved.NameAnnotation, wellbehaved.NameOrphan, wellbehaved.NameStaleDelete}
-
-// goingOn are those, NoStaleCreate if it has to see something deleted, and so NoFinalizerLeft and NoLeftover.
-func (b *wellBehaved) goingOn() []string {
-	all := slices.Clone(goingOn)
-	if len(b.unwanted) > 0 {
-		all = append(all, wellbehaved.NameStale)
-	}
-	return append(all, b.waiting...)
-}
-
-// conclude has the ready-made properties judge, but for some, which go on: so does NoBlindDelete, if it has to see something made once more.
-func (b *wellBehaved) conclude(but ...string) {
-	if len(b.hits) > 0 {
-		but = append(slices.Clone(but), wellbehaved.NameBlind)
-	}
-	b.w.monitor.Conclude(func(of *property.Property) bool {
-		return slices.Contains(wellbehaved.Names, of.Name) && !slices.Contains(but, of.Name)
-	})
-}
-
-// confirm has controllers look at everything once more if the property NoForgottenChange has to see what they make of that. All others have judged before.
+// confirm has controllers look at everything once more if the property NoForgottenChange has to see what they make of that.
 func (b *wellBehaved) confirm() {
 	if !b.doubted || b.over() {
 		return
 	}
-	b.conclude(append(b.goingOn(), wellbehaved.NameOverlooked, wellbehaved.NameRestart)...)
+	b.conclude(probeDoubts)
 	b.listAnew()
 	b.confirmed = true
 }
