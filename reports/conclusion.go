@@ -29,9 +29,10 @@ type Conclusion struct {
 	Checked []Checked `json:"checked,omitempty"`
 	// Unjudged are the properties that the stack under test cannot be held to.
 	Unjudged []Unjudged `json:"unjudged,omitempty"`
-	// InForce are faults that last at the end, Down the processes that do not run then, of a Go test.
-	InForce []string `json:"inForce,omitempty"`
-	Down    []string `json:"down,omitempty"`
+	// InForce are faults that last at the end, Down the processes that do not run then, and Unattended says which objects nobody in the cluster acts on, of a Go test.
+	InForce    []string `json:"inForce,omitempty"`
+	Down       []string `json:"down,omitempty"`
+	Unattended []string `json:"unattended,omitempty"`
 	// Begun is what the step that was not completed had done, of a run that was cut off in it; "" for nothing.
 	Begun string `json:"begun,omitempty"`
 	// Next is the choice of that step, nil if the run was cut off between two. Repeats says that another process has come to the same end by these

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -138,4 +139,50 @@ func TestPanickingBodyLeavesATrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantIn(t, string(page), "the body panicked: at the disco</h1>", "in github.com/informersim/informersim/simtest_test.TestPanickingBodyLeavesATrace", "(aftermath_test.go:", "commits ADDED of configmaps default/a", "-simtest.seed=1</code>")
+}
+
+// Who waits for what nobody in the cluster acts on is told so, and what would.
+func TestWaitingForWhatNobodyActsOn(t *testing.T) {
+	of := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: "default", Name: name} }
+	template := corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "a"}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}},
+	}
+	pod := func(name string) *corev1.Pod { return &corev1.Pod{ObjectMeta: of(name), Spec: template.Spec} }
+	deployment := &appsv1.Deployment{ObjectMeta: of("d"), Spec: appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: template.Labels}, Template: template}}
+	running := pod("a")
+	running.Status.Phase = corev1.PodRunning
+	const pods, deployments = "pods default/a and 1 more: the cluster has no Nodes, so nobody runs Pods (Options.Nodes)", "deployments default/d: nobody acts on them: Options.Stages \"workload\""
+	for name, c := range map[string]struct {
+		o    simtest.Options
+		objs []simtest.Object
+		says string // "" for nothing
+	}{
+		"no Nodes":                   {objs: []simtest.Object{pod("b"), pod("a")}, says: pods},
+		"Stages for Pods, no Nodes":  {o: simtest.Options{Stages: []string{"pod"}}, objs: []simtest.Object{pod("b"), pod("a")}, says: pods},
+		"a Node":                     {o: simtest.Options{Nodes: 1}, objs: []simtest.Object{pod("a")}},
+		"somebody plays the kubelet": {objs: []simtest.Object{running}},
+		"nobody rolls out":           {objs: []simtest.Object{deployment}, says: deployments},
+		"Stages for workloads":       {o: simtest.Options{Stages: []string{"workload"}}, objs: []simtest.Object{deployment}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.o.Mix, c.o.Shrink = "none", -1
+			message := failure(t, c.o, func(env *simtest.Env) {
+				for _, obj := range c.objs {
+					obj = obj.DeepCopyObject().(simtest.Object)
+					env.Create(obj.DeepCopyObject().(simtest.Object))
+					if p, is := obj.(*corev1.Pod); is && p.Status.Phase != "" {
+						env.UpdateStatus(p)
+					}
+				}
+				env.Eventually("it is ready", time.Minute, func() error { return errors.New("it is not ready") })
+			})
+			title := "what nobody in this cluster acts on\n"
+			if c.says != "" {
+				wantIn(t, message, title, c.says)
+			} else if strings.Contains(message, title) {
+				t.Error(message)
+			}
+		})
+	}
 }

@@ -50,6 +50,7 @@ type outcome struct {
 	own        []string // the clients of the body's own
 	inForce    []string // the faults that last at the end
 	notRunning []string // the processes that do not run then
+	unattended []string // the objects that nobody acts on in this cluster
 }
 
 func newOutcome(h sim.Header) *outcome { return &outcome{header: h, run: runOf(h)} }
@@ -83,7 +84,7 @@ func (w *world) finish(res *outcome) {
 	if b := w.behaved; b != nil {
 		res.restarted, res.anyway = b.restarted > 0, b.anyway
 	}
-	res.own, res.inForce, res.notRunning = w.own(), w.inForce(), w.notRunning()
+	res.own, res.inForce, res.notRunning, res.unattended = w.own(), w.inForce(), w.notRunning(), w.unattended()
 	res.escaped, res.trips, res.queries = w.body.escaped, w.remote.trips, w.remote.queries
 	if err := k.Err(); err != nil && res.err == nil {
 		res.err = err
@@ -130,7 +131,7 @@ func (o *outcome) report() *reports.Run {
 func (o *outcome) close(trace *sim.TraceWriter) error {
 	r := o.report()
 	c := reports.Conclude(r)
-	c.InForce, c.Down = o.inForce, o.notRunning
+	c.InForce, c.Down, c.Unattended = o.inForce, o.notRunning, o.waitsInVain()
 	about, err := c.JSON()
 	if err != nil {
 		return err

@@ -181,7 +181,7 @@ func long(steps int, name string) (sim.Header, []sim.TraceStep, *sim.TraceEnd) {
 			Property: name, Step: uint64(steps - 10), Key: "default/" + name + "7", Message: name + " is wrong\n" + name,
 			Because: []reports.Evidence{{Step: uint64(steps / 2), Text: name}},
 		},
-		Statement: name, ShrunkFrom: name, Down: []string{name}, InForce: []string{name}, Checked: []reports.Checked{{Name: name, Times: 1}},
+		Statement: name, ShrunkFrom: name, Down: []string{name}, InForce: []string{name}, Unattended: []string{name}, Checked: []reports.Checked{{Name: name, Times: 1}},
 		Mismatches: []reports.Mismatch{{At: name, Message: name}},
 	}
 	about, err := c.JSON()

@@ -38,6 +38,7 @@ type page struct {
 	FaultSum   string
 	InForce    []string
 	Down       []string
+	Unattended []string
 	Requests   []request
 	FewerAsked string
 	Checked    []reports.Checked
@@ -77,7 +78,7 @@ const (
 
 func pageOf(t *timeline.Timeline, c choice, tight bool) *page {
 	r := &t.Run
-	p := &page{Passed: t.Passed(), HasSteps: len(t.Steps) > 0, Ended: t.Broken, Mismatches: r.Mismatches, InForce: t.Conclusion.InForce, Down: t.Conclusion.Down}
+	p := &page{Passed: t.Passed(), HasSteps: len(t.Steps) > 0, Ended: t.Broken, Mismatches: r.Mismatches, InForce: t.Conclusion.InForce, Down: t.Conclusion.Down, Unattended: t.Conclusion.Unattended}
 	p.verdict(t)
 	p.facts(t)
 	for _, e := range t.Because() {
