@@ -102,7 +102,8 @@ type Exception struct {
 //	                       failures (AddRateLimited), and never of a success (Forget)
 //	NoLostUpdate           an update without a resourceVersion sets a field back to what it was before somebody else's change, of which its sender
 //	                       has not been told, and the sender has never written that field itself; or a patch replaces a list, and with it what
-//	                       somebody else has put into it or taken out of it, or removes an element by an index that means another one since then
+//	                       somebody else has put into it or taken out of it, or removes an element by an index that means another one since then;
+//	                       another controller of the same process is somebody else if the test tells of reconciles
 //	NoEndlessError         when all is done, the same object's reconcile fails again and again, or the same error is logged again and again, and
 //	                       no refused request is the reason; or the same write is refused again and again, as of an object that has been modified,
 //	                       although nobody changes it and its sender has been told of the newest version, or since it has no resourceVersion; or

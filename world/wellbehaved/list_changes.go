@@ -17,7 +17,7 @@ import (
 type elementChange struct {
 	moment
 	rv      int64
-	by      string
+	by      author
 	element string // as JSON
 	added   bool
 }
@@ -137,8 +137,8 @@ func shared(field string) bool {
 
 // lostElement judges a patch or an update that comes late, and returns what it has taken back of a list. Who says what all of a list is to be does it on purpose: one that has made the object,
 // that has taken out what others had put in, or that changes nothing else.
-func (a *authors) lostElement(r *sim.Record, x *write, c *listChange, known int64) *reports.Violation {
-	if !shared(c.field) && (a.made == x.who() || a.rules[ruled{c.field, x.who()}]) {
+func (a *authors) lostElement(r *sim.Record, x *write, by author, c *listChange, known int64) *reports.Violation {
+	if !shared(c.field) && (a.made.is(by) || by.among(a.rules[c.field])) {
 		return nil
 	}
 	own := len(c.added) + len(c.removed) // what it has changed beside what it takes back
@@ -149,11 +149,11 @@ func (a *authors) lostElement(r *sim.Record, x *write, c *listChange, known int6
 		if e.added {
 			undone = c.removed
 		}
-		if e.rv <= known || e.by == x.who() || !slices.Contains(undone, e.element) {
+		if e.rv <= known || e.by.is(by) || !slices.Contains(undone, e.element) {
 			continue
 		}
 		own--
-		mine := slices.ContainsFunc(a.lists[c.field], func(m elementChange) bool { return m.by == x.who() && m.element == e.element })
+		mine := slices.ContainsFunc(a.lists[c.field], func(m elementChange) bool { return m.by.is(by) && m.element == e.element })
 		if lost == nil && !mine {
 			lost = e
 		}
@@ -161,32 +161,30 @@ func (a *authors) lostElement(r *sim.Record, x *write, c *listChange, known int6
 	if lost == nil || own <= 0 && !shared(c.field) {
 		return nil
 	}
-	return lostFromList(r, x, c, lost, known)
+	return lostFromList(r, x, by, c, lost, known)
 }
 
-// ruled is a list and who says what all of it is to be.
-type ruled struct{ field, by string }
-
-// rule notes whether a write takes out of a list what its client has not put there, and has been told of.
-func (a *authors) rule(x *write, c *listChange, known int64) {
+// rule notes whether a write takes out of a list what its author has not put there, and has been told of.
+func (a *authors) rule(by author, c *listChange, known int64) {
 	for _, gone := range c.removed {
-		unseen, own := false, a.made == x.who()
+		unseen, own := false, a.made.is(by)
 		for _, e := range a.lists[c.field] {
 			if e.added && e.element == gone {
-				own, unseen = e.by == x.who(), e.rv > known
+				own, unseen = e.by.is(by), e.rv > known
 			}
 		}
-		if !own && !unseen {
-			a.rules[ruled{c.field, x.who()}] = true
+		if !own && !unseen && !by.among(a.rules[c.field]) {
+			a.rules[c.field] = append(a.rules[c.field], by)
+			return
 		}
 	}
 }
 
 // note notes how a write has changed a list.
-func (a *authors) note(r *sim.Record, x *write, c *listChange) {
+func (a *authors) note(r *sim.Record, by author, c *listChange) {
 	add := func(elements []string, added bool) {
 		for _, e := range elements {
-			a.lists[c.field] = append(a.lists[c.field], elementChange{momentOf(r), r.RV, x.who(), e, added})
+			a.lists[c.field] = append(a.lists[c.field], elementChange{momentOf(r), r.RV, by, e, added})
 		}
 	}
 	add(c.removed, false)
@@ -201,24 +199,25 @@ func (e *elementChange) done() string {
 	return "taken " + shown(e.element) + " out of"
 }
 
-// told is the evidence of that, for the list of an object.
-func (e *elementChange) told(field, key string) reports.Evidence {
-	return reports.Evidence{Step: e.step, At: e.at, Text: fmt.Sprintf("%s has %s %s of %s (RV %d)", e.by, e.done(), field, key, e.rv)}
+// told is the evidence of that, for the list of an object, beside what another author has done.
+func (e *elementChange) told(field, key string, beside author) reports.Evidence {
+	return reports.Evidence{Step: e.step, At: e.at, Text: fmt.Sprintf("%s has %s %s of %s (RV %d)", e.by.beside(beside), e.done(), field, key, e.rv)}
 }
 
-func lostFromList(r *sim.Record, x *write, c *listChange, e *elementChange, known int64) *reports.Violation {
+func lostFromList(r *sim.Record, x *write, by author, c *listChange, e *elementChange, known int64) *reports.Violation {
 	now := "is not there any more"
 	if !e.added {
 		now = "is there again"
 	}
+	me := by.beside(e.by)
 	what, lacks := "update", "no resourceVersion"
 	if x.request.Method == http.MethodPatch {
 		what, lacks = "patch", "neither a resourceVersion nor a test"
 	}
 	return &reports.Violation{Key: strings.Clone(r.Key), Message: fmt.Sprintf("%s takes back what %s has written: it has %s the list %s of %s, and that %s. The %s of %s replaces what it has not seen, "+
-		"and has %s, with which the server would have refused it", x.who(), e.by, e.done(), c.field, r.Key, now, what, x.who(), lacks), Because: []reports.Evidence{
-		e.told(c.field, r.Key),
-		{Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s, which %s, sends %s %s: %s", x.who(), knew(r.Key, known), x.request.Method, x.request.Path, shown(x.request.Body))},
+		"and has %s, with which the server would have refused it", me, e.by.beside(by), e.done(), c.field, r.Key, now, what, me, lacks), Because: []reports.Evidence{
+		e.told(c.field, r.Key, by),
+		{Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s, which %s, sends %s %s: %s", me, knew(r.Key, known), x.request.Method, x.request.Path, shown(x.request.Body))},
 		reports.Because(r, "it %s (RV %d)", now, r.RV),
 	}}
 }

@@ -31,7 +31,7 @@ func (a *authors) keeps(r *sim.Record, x *write) {
 
 // misplaced judges a JSON patch that has no test, and returns the element of a list that it removes or replaces by an index which meant another one in what its sender had been told of last. Who has
 // written the object itself since then may know more. Nor is a patch with several operations on one list judged: each moves the elements that the next one means.
-func (a *authors) misplaced(r *sim.Record, x *write, known int64) *reports.Violation {
+func (a *authors) misplaced(r *sim.Record, x *write, by author, known int64) *reports.Violation {
 	at := slices.IndexFunc(a.versions, func(v version) bool { return v.rv > known })
 	if at <= 0 || slices.ContainsFunc(a.versions[at:], func(v version) bool { return v.by == x.name }) {
 		return nil // it had been told of all, or of what is kept no more; or its process has written since then, and knows that
@@ -47,8 +47,8 @@ func (a *authors) misplaced(r *sim.Record, x *write, known int64) *reports.Viola
 		v := &reports.Violation{Key: strings.Clone(r.Key), Message: fmt.Sprintf("%s takes %s out of the list %s of %s. It means element %d of the list, which was %s in what it had been told of, and is another one since. "+
 			"The patch of %s has neither a resourceVersion nor a test, with which the server would have refused it", x.who(), shown(text(hit)), field, r.Key, e.index, shown(text(meant)), x.who())}
 		for _, c := range a.lists[field] {
-			if c.rv > known && c.by != x.who() {
-				v.Because = append(v.Because, c.told(field, r.Key))
+			if c.rv > known && !c.by.is(by) {
+				v.Because = append(v.Because, c.told(field, r.Key, by))
 			}
 		}
 		if len(v.Because) == 0 {

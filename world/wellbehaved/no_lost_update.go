@@ -20,9 +20,9 @@ func noLostUpdate(o *Options) property.Property {
 	return property.Property{
 		Name:      nameLost,
 		Statement: "no update takes back, unseen, what others have changed in fields that are not the controller's",
-		Kinds:     slices.Concat(following, []sim.Kind{fakeapiserver.KindCommit, fakeapiserver.KindResponse}),
+		Kinds:     slices.Concat(following, []sim.Kind{fakeapiserver.KindCommit, fakeapiserver.KindResponse, o.Reconciles.Sends}),
 		New: func() property.Checker {
-			s := &updates{o: o, known: map[followed]int64{}, sent: map[sentBy]int64{}, plurals: map[sentBy]string{}, objects: map[string]*authors{}}
+			s := &updates{o: o, known: map[followed]int64{}, sent: map[sentBy]int64{}, plurals: map[sentBy]string{}, senders: senders{}, objects: map[string]*authors{}}
 			return property.Checker{Record: s.record}
 		},
 	}
@@ -34,15 +34,16 @@ type updates struct {
 	known   map[followed]int64
 	sent    map[sentBy]int64  // what the client knew when it sent an update that is in flight
 	plurals map[sentBy]string // by list in flight
+	senders senders
 	objects map[string]*authors
 }
 
 // authors are those who have written an object.
 type authors struct {
-	made   string // by whom
+	made   author
 	fields map[string]*authored
 	lists  map[string][]elementChange // by field
-	rules  map[ruled]bool
+	rules  map[string][]author        // by list, who says what all of it is to be
 	// versions are the last ones, oldest first.
 	versions []version
 }
@@ -52,12 +53,13 @@ type authored struct {
 	moment
 	rv            int64
 	value, before string
-	by, byBefore  string
-	all           []string // who has ever changed it
+	by, byBefore  author
+	all           []author // who has ever changed it
 }
 
 func (s *updates) record(w property.World, r *sim.Record) *reports.Violation {
 	at := sentBy{r.Actor, r.N}
+	s.senders.follow(w, r, s.o.Reconciles)
 	switch r.Kind {
 	case fakeapiserver.KindRequest:
 		switch verb, _, _ := strings.Cut(r.Detail, " "); verb {
@@ -68,6 +70,7 @@ func (s *updates) record(w property.World, r *sim.Record) *reports.Violation {
 		}
 	case fakeapiserver.KindResponse:
 		delete(s.sent, at)
+		delete(s.senders, at)
 		delete(s.plurals, at)
 	case fakeapiserver.KindPage:
 		at = pageOf(r)
@@ -93,9 +96,10 @@ func (s *updates) committed(w property.World, r *sim.Record) (lost *reports.Viol
 		return nil
 	}
 	x := s.o.writeOf(w)
+	by := s.senders.author(&x)
 	a := s.objects[r.Key]
 	if a == nil || r.Detail != "MODIFIED" {
-		a = &authors{made: x.who(), fields: map[string]*authored{}, lists: map[string][]elementChange{}, rules: map[ruled]bool{}}
+		a = &authors{made: by, fields: map[string]*authored{}, lists: map[string][]elementChange{}, rules: map[string][]author{}}
 		a.keeps(r, &x)
 		s.objects[strings.Clone(r.Key)] = a
 		return nil
@@ -110,20 +114,20 @@ func (s *updates) committed(w property.World, r *sim.Record) (lost *reports.Viol
 			f = &authored{by: a.made}
 			a.fields[c.field] = f
 		}
-		if lost == nil && late && f.rv > known && f.before == c.value && f.byBefore != x.who() && !slices.Contains(f.all, x.who()) {
-			lost = takenBack(r, &x, c, f, known)
+		if lost == nil && late && f.rv > known && f.before == c.value && !f.byBefore.is(by) && !by.among(f.all) {
+			lost = takenBack(r, &x, by, c, f, known)
 		}
-		*f = authored{momentOf(r), r.RV, c.value, before[n].value, x.who(), f.by, append(f.all, x.who())}
+		*f = authored{momentOf(r), r.RV, c.value, before[n].value, by, f.by, append(f.all, by)}
 	}
 	for _, c := range listChanges(r.Old, r.Obj) {
-		a.rule(&x, &c, known)
+		a.rule(by, &c, known)
 		if lost == nil && (patched || late) {
-			lost = a.lostElement(r, &x, &c, known)
+			lost = a.lostElement(r, &x, by, &c, known)
 		}
-		a.note(r, &x, &c)
+		a.note(r, by, &c)
 	}
 	if lost == nil && patched {
-		lost = a.misplaced(r, &x, known)
+		lost = a.misplaced(r, &x, by, known)
 	}
 	a.keeps(r, &x)
 	return lost
@@ -136,11 +140,12 @@ func unconditional(x *write, old any) bool {
 	return live != nil && x.request != nil && x.request.Method == "PUT" && !strings.Contains(x.request.Body, live.GetResourceVersion())
 }
 
-func takenBack(r *sim.Record, x *write, c change, f *authored, known int64) *reports.Violation {
+func takenBack(r *sim.Record, x *write, by author, c change, f *authored, known int64) *reports.Violation {
+	me, other := by.beside(f.by), f.by.beside(by)
 	return &reports.Violation{Key: strings.Clone(r.Key), Message: fmt.Sprintf("%s takes back what %s has written: %s of %s was %s, and is %s again. Its update has no resourceVersion, with which the server "+
-		"would have refused it", x.who(), f.by, c.field, r.Key, shown(f.value), shown(c.value)), Because: []reports.Evidence{
-		{Step: f.step, At: f.at, Text: fmt.Sprintf("%s writes %s of %s: %s (RV %d)", f.by, c.field, r.Key, shown(f.value), f.rv)},
-		{Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s, which %s, sends %s %s", x.who(), knew(r.Key, known), x.request.Method, x.request.Path)},
+		"would have refused it", me, other, c.field, r.Key, shown(f.value), shown(c.value)), Because: []reports.Evidence{
+		{Step: f.step, At: f.at, Text: fmt.Sprintf("%s writes %s of %s: %s (RV %d)", other, c.field, r.Key, shown(f.value), f.rv)},
+		{Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s, which %s, sends %s %s", me, knew(r.Key, known), x.request.Method, x.request.Path)},
 		reports.Because(r, "%s is as it was before: %s is %s (RV %d)", r.Key, c.field, shown(c.value), r.RV),
 	}}
 }
