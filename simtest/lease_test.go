@@ -82,3 +82,35 @@ func TestNoWriteAfterLease(t *testing.T) {
 	o.Mix, o.Seeds, o.Properties = "", seeds(8), simtest.WellBehaved(counts)
 	simtest.Run(t, o, electing(false, false))
 }
+
+// That a replica works on without its Lease is found although it loses none in the body: the run has its renewals fail, and then something to do.
+func TestLeaseIsLostAtTheEnd(t *testing.T) {
+	body := func(reignsOn bool) func(*simtest.Env) {
+		return func(env *simtest.Env) {
+			env.Replicas("keeper", 2, func(ctx context.Context, replica string) error {
+				err := runElected(ctx, env.RESTConfig(replica), replica, func(leading context.Context) {
+					if reignsOn {
+						leading = ctx
+					}
+					_ = inOrderKeeper{}.run(leading, env.RESTConfig(replica))
+				})
+				if reignsOn {
+					<-ctx.Done()
+				}
+				return err
+			})
+			env.Create(configMap("a", "one"))
+			env.Advance(time.Minute)
+		}
+	}
+	o := simtest.Options{Seeds: 4, Mix: "none", CrashProbability: 1e-9, Properties: just(simtest.NoWriteAfterLease)}
+	if found := simtest.Find(t, o, body(true)); found == nil || found.Property != simtest.NoWriteAfterLease {
+		t.Errorf("found %v", found)
+	} else {
+		t.Log(found)
+		wantIn(t, found.Text, " still writes ", " after its Lease was lost: keeper-", " takes leases default/controller (RV ")
+	}
+	simtest.Run(t, o, body(false))
+	o.Mix, o.CrashProbability, o.Seeds, o.Properties = "", 0, seeds(8), simtest.WellBehaved()
+	simtest.Run(t, o, body(false))
+}

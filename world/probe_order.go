@@ -22,6 +22,7 @@ const (
 	probeEffects
 	probeReplacements
 	probeOldLists
+	probeLeases
 	probeHits
 	probesEnd
 )
@@ -53,6 +54,8 @@ func (b *wellBehaved) judgedBy(p probe) []string {
 		return []string{wellbehaved.NameReplacement}
 	case probeOldLists:
 		return []string{wellbehaved.NameStaleDelete}
+	case probeLeases:
+		return []string{wellbehaved.NameDeposed}
 	case probeHits:
 		if len(b.hits) > 0 {
 			return []string{wellbehaved.NameBlind}

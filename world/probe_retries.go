@@ -291,6 +291,7 @@ func (b *wellBehaved) probe() {
 	b.effects()
 	b.replacements()
 	b.oldLists()
+	b.depose()
 }
 
 // fade lets backoffs end that go by how long ago the last failure was, in a run that is made once more: only who is told of no success still puts off the next retry longer than the one before.

@@ -34,46 +34,47 @@ const (
 
 // wellBehaved tells the ready-made properties of controllers what they need to know of a run.
 type wellBehaved struct {
-	w        *world
-	names    []string
-	sending  *request // that is being sent; nil for none
-	sent     map[sentBy]*wellbehaved.Request
-	answered []sentBy             // in the current step
-	calm     time.Duration        // when the body had ended and the faults stopped
-	after    bool                 // that has come
-	struck   []reports.FaultCount // until then
-	errors   []wellbehaved.Logged // that were logged from then on
-	watched  time.Duration
-	watching bool
-	behind   map[sim.ActorID]bool // the clients that did not know of everything then
-	writes   []probed             // of the time in which the controllers are watched
-	undos    map[probed]undoing   // the last change of each object by each controller
-	made     []making             // what controllers have created
-	theirs   []belonging          // what the test has
-	holds    []holding            // the finalizers that they have added or removed
-	discards []*discard           // what they have deleted
-	revived  []types.UID          // what NoRevival has to see deleted once more
-	hits     []hit                // what NoBlindDelete has to see made once more
-	suspects func(property.World) []types.UID
-	unwanted []types.UID // what NoStaleCreate has to see deleted, one at a time
-	keepers  []keeper
-	users    []belonging // what is to be deleted, since it may use what is left
-	waiting  []string    // which properties wait for that
-	listings []listing   // what controllers list
-	late     listing     // that one of them is told of late
-	old      listing     // that one of them gets as of before an object was made
-	outdated wellbehaved.Outdated
-	trials   wellbehaved.Trials
-	trial    wellbehaved.Trial // under way
-	triers   []trier
-	reads    []listing // what controllers get
-	blinded  listing   // of that, what fails now
-	looked   bool      // it, or what is late, has been asked for since
-	anyway   []wellbehaved.Writing
-	says     func() bool // whether a status tells of what has failed then
-	acts     int         // how often controllers have changed something
-	probing  bool
-	anew     bool // controllers' informers have listed anew since writes were made to fail
+	w          *world
+	names      []string
+	sending    *request // that is being sent; nil for none
+	sent       map[sentBy]*wellbehaved.Request
+	answered   []sentBy             // in the current step
+	calm       time.Duration        // when the body had ended and the faults stopped
+	after      bool                 // that has come
+	struck     []reports.FaultCount // until then
+	errors     []wellbehaved.Logged // that were logged from then on
+	watched    time.Duration
+	watching   bool
+	behind     map[sim.ActorID]bool // the clients that did not know of everything then
+	writes     []probed             // of the time in which the controllers are watched
+	undos      map[probed]undoing   // the last change of each object by each controller
+	made       []making             // what controllers have created
+	theirs     []belonging          // what the test has
+	holds      []holding            // the finalizers that they have added or removed
+	discards   []*discard           // what they have deleted
+	revived    []types.UID          // what NoRevival has to see deleted once more
+	hits       []hit                // what NoBlindDelete has to see made once more
+	suspects   func(property.World) []types.UID
+	candidates []string    // who asks for Leases
+	unwanted   []types.UID // what NoStaleCreate has to see deleted, one at a time
+	keepers    []keeper
+	users      []belonging // what is to be deleted, since it may use what is left
+	waiting    []string    // which properties wait for that
+	listings   []listing   // what controllers list
+	late       listing     // that one of them is told of late
+	old        listing     // that one of them gets as of before an object was made
+	outdated   wellbehaved.Outdated
+	trials     wellbehaved.Trials
+	trial      wellbehaved.Trial // under way
+	triers     []trier
+	reads      []listing // what controllers get
+	blinded    listing   // of that, what fails now
+	looked     bool      // it, or what is late, has been asked for since
+	anyway     []wellbehaved.Writing
+	says       func() bool // whether a status tells of what has failed then
+	acts       int         // how often controllers have changed something
+	probing    bool
+	anew       bool // controllers' informers have listed anew since writes were made to fail
 
 	restarted          int  // how often the controllers were restarted since they were watched
 	restarting         bool // they just were
@@ -194,6 +195,7 @@ func (b *wellBehaved) Record(r *sim.Record) {
 		b.noteWrite(r)
 		b.noteListing(r)
 		b.noteRead(r)
+		b.noteCandidate(r)
 		if q := b.sending; q != nil {
 			sent := &wellbehaved.Request{
 				Step: r.Step, At: r.At, Method: q.rest.Method, Path: q.rest.URL.RequestURI(), Body: bodyOf(q), ContentType: q.rest.Header.Get("Content-Type"), Manager: managerOf(q),

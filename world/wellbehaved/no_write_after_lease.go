@@ -13,7 +13,8 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-const nameDeposed = "NoWriteAfterLease"
+// NameDeposed is the name of the property for which Leases are lost.
+const NameDeposed = "NoWriteAfterLease"
 
 // reign is how long a replica whose Lease another one has taken may take to end what it is doing.
 const reign = time.Minute
@@ -21,7 +22,7 @@ const reign = time.Minute
 // noWriteAfterLease checks that a replica which has lost its Lease to another one writes no more. Where one writes that has never held any, writing asks for no Lease, and nothing is judged.
 func noWriteAfterLease(o *Options) property.Property {
 	return property.Property{
-		Name:      nameDeposed,
+		Name:      NameDeposed,
 		Statement: "no replica goes on writing when another one has taken its Lease",
 		Kinds:     []sim.Kind{fakeapiserver.KindRequest, fakeapiserver.KindCommit, o.Restarts},
 		New: func() property.Checker {
@@ -98,7 +99,7 @@ func (s *reigns) writes(r *sim.Record, x *write) *reports.Violation {
 		}
 	}
 	lost, is := s.lost[x.client]
-	if !is || s.free || x.request == nil || x.request.At-lost.At < reign || s.o.excepted(nameDeposed, x.name, r.Key) {
+	if !is || s.free || x.request == nil || x.request.At-lost.At < reign || s.o.excepted(NameDeposed, x.name, r.Key) {
 		return nil
 	}
 	return &reports.Violation{Key: strings.Clone(r.Key), Message: fmt.Sprintf("%s still writes %s, %v after its Lease was lost: %s. A replica that has lost it has to end, so that one leads at most",

@@ -112,7 +112,7 @@ type Exception struct {
 }
 
 // Names of the properties, in the order of [All].
-var Names = []string{nameHot, nameWar, NameStale, nameQuiet, nameFinalizer, NameOrphan, NameBackoff, nameLost, NameEndless, nameForgotten, NameOverlooked, nameLeftover, NameBlind, nameDeposed, NameAbandoned, nameIgnored, NameRestart, NameRevival, nameGeneration, NameDeletion, NameReplacement, NameFinal, NameHasty, NameEffect, NameAbsence, NameAnnotation, NameStaleDelete}
+var Names = []string{nameHot, nameWar, NameStale, nameQuiet, nameFinalizer, NameOrphan, NameBackoff, nameLost, NameEndless, nameForgotten, NameOverlooked, nameLeftover, NameBlind, NameDeposed, NameAbandoned, nameIgnored, NameRestart, NameRevival, nameGeneration, NameDeletion, NameReplacement, NameFinal, NameHasty, NameEffect, NameAbsence, NameAnnotation, NameStaleDelete}
 
 // Answering are the names of those that say that a controller does something since the run has done something, because the one comes after the other, or that it does nothing more. A controller that has waited for its time may
 // happen to do the one, and one that still waits for it, the other: what they find counts if it is found as well when the run does that at another time, with more of it in between.
