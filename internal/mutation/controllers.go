@@ -94,7 +94,9 @@ func (t *Tree) TryControllers(ctx context.Context, mutants []*Mutant, jobs int, 
 			return r, nil
 		}
 		x := controllerTest{program: programs[m], unchanged: t.Unchanged(), name: m.Test, engine: engine, dir: filepath.Join(t.dir, "runs", m.Name)}
-		return r, x.try(ctx, r, trial)
+		own := trial
+		own.Seeds = max(own.Seeds, m.Seeds)
+		return r, x.try(ctx, r, own)
 	}, report)
 }
 

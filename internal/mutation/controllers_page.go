@@ -129,7 +129,7 @@ func UpdateControllersPage(page string, trial Trial, all []*Mutant, results []*T
 		return "", fmt.Errorf("the page has no lines %q and %q, between which the table belongs", controllersBegin, controllersEnd)
 	}
 	rows, found := map[string]string{}, map[string]string{}
-	searched := fmt.Sprintf("Up to %s each: ", reports.Counted(trial.Seeds, "seed"))
+	searched := fmt.Sprintf("Up to %s each, or as many as its file asks for: ", reports.Counted(trial.Seeds, "seed"))
 	for line := range strings.Lines(old) {
 		if name, by, ok := controllersRowOf(line); ok {
 			rows[name], found[name] = line, by

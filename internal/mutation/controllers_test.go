@@ -131,7 +131,7 @@ func TestControllersPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "# Wild\n\n" + controllersBegin + "\nUp to 20 seeds each: 2 of 4 mutants found without an invariant of the test, 1 by one, 1 not at all; not tried: 1.\n\n" +
+	want := "# Wild\n\n" + controllersBegin + "\nUp to 20 seeds each, or as many as its file asks for: 2 of 4 mutants found without an invariant of the test, 1 by one, 1 not at all; not tried: 1.\n\n" +
 		"* No ready-made property finds `b`, `c`: it is quiet\n\n" + controllersHead +
 		"| `a` | a \\| b | `TestA` | NoOrphan | 3 |\n| `b` |  | `TestB` | the test's invariant | 7 |\n| `c` |  | `TestB` | nothing |  |\n| `d` |  | `TestA` | NoWriteWar | 12 |\n| `n` | new | `TestN` | not tried yet |  |\n" + controllersEnd + "\n\nThe end.\n"
 	if page != want {

@@ -7,6 +7,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -28,6 +29,7 @@ const clientGo = "k8s.io/client-go"
 // One that breaks a released controller names what runs it:
 //
 //	test: TestDeployment  the test of wild/kubernetes that runs the controller
+//	seeds: 80             how many runs it is given at least, if few of them meet it
 //
 // It breaks ready-made properties (simtest.WellBehaved), or survives; then it need not say what it breaks.
 //
@@ -46,6 +48,8 @@ type Mutant struct {
 	Subject string
 	// Test is what runs a mutant of a controller, "" for any other mutant.
 	Test string
+	// Seeds is how many runs that test makes at least.
+	Seeds int
 	// Mends means that it mends a defect instead: Breaks are the properties that hold with it.
 	Mends bool
 	// Interleave says why its runs interleave client-go's goroutines, for which it is built with the overlay of Go's runtime; "" if they do not.
@@ -90,6 +94,8 @@ func Parse(name, text string) (*Mutant, error) {
 	switch {
 	case m.Test != "" && (m.Subject != "" || m.Interleave != "" || m.Mends):
 		return nil, fmt.Errorf("%s: the test %s runs a released controller as it is: delete the line \"subject: …\", \"interleave: …\" or \"mends: …\"", name, m.Test)
+	case m.Test == "" && m.Seeds > 0:
+		return nil, fmt.Errorf("%s: only a test of a controller has a number of seeds of its own: delete the line \"seeds: …\"", name)
 	case m.Test == "" && m.Subject == "":
 		m.Subject = m.defaultSubject()
 	}
@@ -115,6 +121,12 @@ func (m *Mutant) parseHeader(lines []string) error {
 			m.Subject = value
 		case found && key == "test":
 			m.Test = value
+		case found && key == "seeds":
+			n, err := strconv.Atoi(value)
+			if err != nil || n < 1 {
+				return fmt.Errorf("%q is no number of seeds", value)
+			}
+			m.Seeds = n
 		case found && key == "interleave":
 			m.Interleave = value
 		case found && key == "survives":

@@ -69,6 +69,8 @@ func TestParseOfController(t *testing.T) {
 		"It is broken.\ntest: TestJob\nbreaks: NoOrphan\nsubject: stack\n":       "delete the line",
 		"It is broken.\ntest: TestJob\nbreaks: NoOrphan\ninterleave: it races\n": "delete the line",
 		"It is broken.\ntest: TestJob\nmends: NoOrphan\n":                        "delete the line",
+		"It is broken.\nbreaks: NoOrphan\nseeds: 80\n":                           "only a test of a controller",
+		"It is broken.\ntest: TestJob\nbreaks: NoOrphan\nseeds: many\n":          `"many" is no number of seeds`,
 	} {
 		if _, err := mutation.Parse("m", text+edit); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want an error with %q", text, err, want)
