@@ -82,7 +82,8 @@ type Exception struct {
 }
 
 // WellBehaved returns ready-made properties of the controllers under test, for Options.Properties. They judge the clients that are named like
-// processes (Env.Go), by what these write after which reads:
+// processes (Env.Go), by what these write after which reads. In one seed of four, where the test deletes nothing of a resource that controllers do something about,
+// the run does so when the body has ended:
 //
 //	NoHotReconcile         the same request, that changes nothing, comes more than 90 times within 30 s of virtual time (400 if it is a
 //	                       read), while nobody changes anything and the controller is told nothing; or an object is reconciled more than 400 times

@@ -90,6 +90,9 @@ func (o *outcome) aftermath(story []reports.Line) []reports.Section {
 		of.Told = story[0].Step
 	}
 	sections, _ := reports.Aftermath(tr, of, o.inForce) // of a trace that was cut off, too
+	if len(o.deleted) > 0 {
+		sections = append([]reports.Section{{Title: "what the run deleted when the body had ended", Lines: o.deleted}}, sections...)
+	}
 	if unattended := o.waitsInVain(); len(unattended) > 0 {
 		sections = append([]reports.Section{{Title: "what nobody in this cluster acts on", Lines: unattended}}, sections...)
 	}

@@ -51,6 +51,7 @@ type outcome struct {
 	inForce    []string // the faults that last at the end
 	notRunning []string // the processes that do not run then
 	unattended []string // the objects that nobody acts on in this cluster
+	deleted    []string // what the run has deleted after the body
 }
 
 func newOutcome(h sim.Header) *outcome { return &outcome{header: h, run: runOf(h)} }
@@ -82,7 +83,7 @@ func (w *world) finish(res *outcome) {
 		res.struck = b.struck
 	}
 	if b := w.behaved; b != nil {
-		res.restarted, res.anyway = b.restarted > 0, b.anyway
+		res.restarted, res.anyway, res.deleted = b.restarted > 0, b.anyway, b.deletedAtEnd()
 	}
 	res.own, res.inForce, res.notRunning, res.unattended = w.own(), w.inForce(), w.notRunning(), w.unattended()
 	res.escaped, res.trips, res.queries = w.body.escaped, w.remote.trips, w.remote.queries

@@ -42,17 +42,20 @@ func (b *wellBehaved) findTriers() {
 // and Namespaces.
 func (b *wellBehaved) cleanable() (all []belonging) {
 	for _, x := range slices.Backward(b.theirs) {
-		m := b.object(x.probed)
-		if m == nil || m.GetUID() != x.uid || m.GetDeletionTimestamp() != nil || x.namespace == "" && !b.custom(x.resource) ||
-			slices.ContainsFunc(all, func(y belonging) bool { return y.resource == x.resource }) ||
-			slices.ContainsFunc(m.GetFinalizers(), func(f string) bool {
-				return !slices.ContainsFunc(b.holds, func(h holding) bool { return h.resource == x.resource && h.finalizer == f })
-			}) {
-			continue
+		if b.cleans(x) && !slices.ContainsFunc(all, func(y belonging) bool { return y.resource == x.resource }) {
+			all = append(all, x)
 		}
-		all = append(all, x)
 	}
 	return all
+}
+
+// cleans reports whether an object of the test's is there and goes, once controllers have done what they do then, if it is deleted.
+func (b *wellBehaved) cleans(x belonging) bool {
+	m := b.object(x.probed)
+	return m != nil && m.GetUID() == x.uid && m.GetDeletionTimestamp() == nil && (x.namespace != "" || b.custom(x.resource)) &&
+		!slices.ContainsFunc(m.GetFinalizers(), func(f string) bool {
+			return !slices.ContainsFunc(b.holds, func(h holding) bool { return h.resource == x.resource && h.finalizer == f })
+		})
 }
 
 // trier tries an object.

@@ -55,6 +55,8 @@ type wellBehaved struct {
 	revived    []types.UID          // what NoRevival has to see deleted once more
 	hits       []hit                // what NoBlindDelete has to see made once more
 	suspects   func(property.World) []types.UID
+	deletes    []string    // the resources of which the test has deleted something
+	deleted    []string    // what the run has, after the body
 	candidates []string    // who asks for Leases
 	unwanted   []types.UID // what NoStaleCreate has to see deleted, one at a time
 	keepers    []keeper
@@ -210,6 +212,7 @@ func (b *wellBehaved) Record(r *sim.Record) {
 		b.noteRewrite(r)
 		b.noteMade(r)
 		b.noteTheirs(r)
+		b.noteDeletion(r)
 		b.noteFinalizers(r)
 		b.noteDiscard(r)
 	case fakeapiserver.KindResponse:
@@ -252,6 +255,7 @@ func (b *wellBehaved) watch() {
 	w.remote.checks = false // the test's own checks were for what its body did
 	w.remote.silent = true
 	w.stopFaults()
+	b.deleteAtEnd()
 	b.calm, b.after, b.struck = w.kernel.Elapsed(), true, slices.Clone(w.run.Faults)
 	w.goOn(b.rest())
 	b.watched, b.watching = w.kernel.Elapsed(), true
