@@ -254,7 +254,7 @@ func TestRunSaysWhatIsNotSeen(t *testing.T) {
 		untold      = "; the test tells of no reconciles (simtest.Logger for controller-runtime from v0.15 on, env.Reconciling), so "
 		unrestarted = "; its processes never crash (Options.CrashProbability), so QuietAfterRestart restarts none"
 		endless     = "NoEndlessError sees none that fails for ever, unless the error is logged with klog"
-		others      = "NoForgottenFailure sees none that is given up, and NoHotReconcile sees none that comes again and again without a request"
+		others      = "NoForgottenFailure sees none that is given up, and NoRevival sees none that creates its object when that has gone, and NoHotReconcile sees none that comes again and again without a request"
 	)
 	right := reading{read: func(cache.Indexer, string) error { return nil }}
 	for _, test := range []struct {

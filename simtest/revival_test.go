@@ -3,6 +3,7 @@ package simtest_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -106,6 +107,114 @@ func TestNoRevival(t *testing.T) {
 	o.Seeds, o.Properties = max(seed, seeds(20)), simtest.WellBehaved()
 	for name, a := range map[string]annotating{"the uid": {uid: true}, "it is to be there": {keeps: true}, "it is made at each start": {starts: true, uid: true}} {
 		t.Run(name, func(t *testing.T) { simtest.Run(t, o, body(a)) })
+	}
+}
+
+// cleaning is a controller that has something to clean up for each ConfigMap before that goes, which takes a while.
+type cleaning struct {
+	updates bool // it writes the ConfigMap only if it is still there then
+	keeps   bool // it wants each ConfigMap to be there that has ever been
+	silent  bool // nobody tells of its reconciles
+}
+
+const cleanUp = "example.com/clean-up"
+
+func (c cleaning) run(ctx context.Context, config *rest.Config, env *simtest.Env) error {
+	queue, shutDown, err := newMapQueue(ctx, config, true)
+	if err != nil {
+		return err
+	}
+	defer shutDown()
+	if !cache.WaitForCacheSync(ctx.Done(), queue.maps.HasSynced) {
+		return nil
+	}
+	work(queue, func(key string) (err error) {
+		if !c.silent {
+			end := env.Reconciling("cleaner", "configmaps "+key)
+			defer func() { end(err) }()
+		}
+		m, err := c.get(queue, key)
+		switch {
+		case err != nil:
+		case m == nil && c.keeps:
+			err = c.createOrUpdate(ctx, queue, key, func(m *corev1.ConfigMap) { m.Finalizers = []string{cleanUp} })
+		case m == nil:
+		case m.DeletionTimestamp == nil && !slices.Contains(m.Finalizers, cleanUp):
+			err = c.createOrUpdate(ctx, queue, key, func(m *corev1.ConfigMap) { m.Finalizers = []string{cleanUp} })
+		case m.DeletionTimestamp != nil && slices.Contains(m.Finalizers, cleanUp):
+			time.Sleep(3 * time.Second)
+			err = c.createOrUpdate(ctx, queue, key, func(m *corev1.ConfigMap) { m.Finalizers = nil })
+		}
+		return err
+	})
+	return nil
+}
+
+// get returns a copy of what the cache has, nil if there is none.
+func (cleaning) get(queue *mapQueue, key string) (*corev1.ConfigMap, error) {
+	obj, exists, err := queue.maps.GetIndexer().GetByKey(key)
+	if err != nil || !exists {
+		return nil, err
+	}
+	return obj.(*corev1.ConfigMap).DeepCopy(), nil
+}
+
+// createOrUpdate changes a ConfigMap as controllerutil.CreateOrUpdate does: it makes what its cache does not have.
+func (c cleaning) createOrUpdate(ctx context.Context, queue *mapQueue, key string, change func(*corev1.ConfigMap)) error {
+	maps := queue.client.CoreV1().ConfigMaps("default")
+	m, err := c.get(queue, key)
+	if err != nil {
+		return err
+	}
+	if m != nil {
+		change(m)
+		_, err = maps.Update(ctx, m, metav1.UpdateOptions{})
+	} else if !c.updates || c.keeps {
+		_, name, _ := cache.SplitMetaNamespaceKey(key)
+		m = configMap(name, "")
+		change(m)
+		_, err = maps.Create(ctx, m, metav1.CreateOptions{})
+	}
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// Who makes what is not there, in place of writing what is there, brings back what has gone while it was busy with it. That it does so in a reconcile of that object shows that it has not been asked for anew.
+func TestNoRevivalByCreate(t *testing.T) {
+	body := func(c cleaning) func(*simtest.Env) {
+		return func(env *simtest.Env) {
+			env.Go("cleaner", func(ctx context.Context) error { return c.run(ctx, env.RESTConfig("cleaner"), env) })
+			for n := range 6 {
+				m := configMap(fmt.Sprint("m", n), "v")
+				env.Create(m)
+				env.Advance(10 * time.Second)
+				env.Delete(m)
+				env.Advance(time.Duration(env.Rand().IntN(5)) * time.Second)
+				if env.Get(m) == nil && m.DeletionTimestamp != nil {
+					env.Mutate(m, func() { m.Finalizers = nil }) // somebody is impatient
+				}
+				env.Advance(10 * time.Second)
+			}
+		}
+	}
+	o := simtest.Options{Seeds: 20, Properties: simtest.WellBehaved()}
+	found := simtest.Find(t, o, body(cleaning{}))
+	if found == nil || found.Property != simtest.NoRevival {
+		t.Fatalf("found %v", found)
+	}
+	t.Logf("seed %d: %s", found.Seed, found.Text)
+	wantIn(t, found.Text, "cleaner brings back configmaps default/m", ", which somebody else has deleted: its reconcile of that creates it", "workload makes configmaps default/m", " is gone (RV ",
+		"cleaner sends POST /api/v1/namespaces/default/configmaps", "which makes configmaps default/m", "the run deletes it once more")
+
+	o.Properties = simtest.WellBehaved(simtest.Exception{Property: simtest.NoRevival, Client: "cleaner", Object: "configmaps", Why: "names are not used again"})
+	if found := simtest.Find(t, o, body(cleaning{})); found != nil {
+		t.Errorf("an exception: found %v", found)
+	}
+	o.Seeds, o.Properties = seeds(20), simtest.WellBehaved()
+	for name, c := range map[string]cleaning{"it updates": {updates: true}, "it is to be there": {keeps: true}, "nobody tells of its reconciles": {silent: true}} {
+		t.Run(name, func(t *testing.T) { simtest.Run(t, o, body(c)) })
 	}
 }
 

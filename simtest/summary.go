@@ -212,6 +212,7 @@ func (r *runner) summarize() {
 var untold = []struct{ property, unseen string }{
 	{NoEndlessError, "that fails for ever, unless the error is logged with klog"},
 	{NoForgottenFailure, "that is given up"},
+	{NoRevival, "that creates its object when that has gone"},
 	{NoHotReconcile, "that comes again and again without a request"},
 }
 

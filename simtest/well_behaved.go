@@ -56,7 +56,7 @@ var wellBehaved = []Property{
 	{Name: NoAbandonedWrite, Statement: "a write that has failed for a reason that passes is tried again before the run has the controller's informers list anew"},
 	{Name: NoIgnoredWrite, Statement: "what a controller writes into a custom resource, or the status of any other, and the server accepts, is there afterwards"},
 	{Name: QuietAfterRestart, Statement: "when all is done, a controller that is restarted finds nothing to do"},
-	{Name: NoRevival, Statement: "no apply brings back, unseen, an object that somebody else has deleted"},
+	{Name: NoRevival, Statement: "no apply or create brings back, unseen, an object that somebody else has deleted"},
 	{Name: NoStaleGeneration, Statement: "a status says in the end that the current generation was observed, if it has done so when the object was alike"},
 	{Name: NoLostDeletion, Statement: "what a controller does when its watch tells of a deletion, it does when a list does"},
 	{Name: NoLostReplacement, Statement: "what a controller does for an object that is made anew, it does, too, when its watch has missed that"},
@@ -127,8 +127,9 @@ type Exception struct {
 //	                       or the like in one to /status, a field that the schema does not have
 //	QuietAfterRestart      a controller writes something only once it is restarted: a filter of events, something that it remembers, or a goroutine that
 //	                       waits for ever had kept it from that
-//	NoRevival              an apply that is to note something in an object makes another one of its name, since somebody has deleted that meanwhile, and
-//	                       its sender does not want it: deleted once more, it is not made again, not even when the controller starts anew
+//	NoRevival              an apply that is to note something in an object makes another one of its name, since somebody has deleted that meanwhile, or a create
+//	                       does that the object's own reconcile sends, as by controllerutil.CreateOrUpdate, and its sender does not want it: deleted once more, it
+//	                       is not made again, not even when the controller starts anew
 //	NoStaleGeneration      status.observedGeneration, or that of a condition such as Ready, stays behind the generation, although the controller has once brought it
 //	                       there when the object was alike, and so was what its status says of it; or it does so of two objects, and has never brought it there
 //	NoLostDeletion         what a controller had made and somebody deletes is made again if a watch tells of that, and not if a list does, until the run has
@@ -185,7 +186,7 @@ type Exception struct {
 // that each time fails for 10 s, and so twice for 5 s: while their writes of it fail, and while a watch of what they make for it lags; at last an answer to a create is lost. For NoMistakenAbsence, the informers list anew twice while the gets of one resource fail, other ones each seed. For NoStaleDelete, an object that the test has made is made anew, and all processes are restarted while one of them gets the list of that resource as it was before. Where processes never crash (Options.CrashProbability), or none runs at the end, none is
 // restarted, and a passing Run says so.
 //
-// NoHotReconcile, NoEndlessError and NoForgottenFailure see the reconciles that a test tells of, by [Logger] or [Env.Reconciling], and NoEndlessError the errors that are logged with klog or
+// NoHotReconcile, NoEndlessError, NoForgottenFailure and, of creates, NoRevival see the reconciles that a test tells of, by [Logger] or [Env.Reconciling], and NoEndlessError the errors that are logged with klog or
 // Kubernetes' HandleError. A reconcile that fails for ever, makes no request, and whose error goes nowhere cannot be seen: a passing Run says so. An error that says
 // that something is not found is judged only if it is the reconciled object itself, which was deleted. Who waits for another object by returning another
 // error is excepted by name, and there Client is the controller's name. For writes that are refused it is the process's.

@@ -16,18 +16,19 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// NameRevival is the name of the property for which what an apply has brought back is deleted once more.
+// NameRevival is the name of the property for which what an apply or a create has brought back is deleted once more.
 const NameRevival = "NoRevival"
 
-// noRevival checks that no apply brings back what somebody else has deleted. An apply makes what is not there: one that is to note something in an object makes another one of its name, if the object has gone before it
-// arrives. Whoever wants the object to be there makes it again when it is deleted once more, or in its next life.
+// noRevival checks that nothing that is to change an object brings back what somebody else has deleted. An apply makes what is not there: one that is to note something in an object makes another one of its name, if the object
+// has gone before it arrives. So does a create of what a cache no longer has, as that of controllerutil.CreateOrUpdate: one that a reconcile of that very object sends has not been asked for by any other. Whoever wants the object to be there
+// makes it again when it is deleted once more, or in its next life.
 func noRevival(o *Options) property.Property {
 	return property.Property{
 		Name:      NameRevival,
-		Statement: "no apply brings back, unseen, an object that somebody else has deleted",
-		Kinds:     []sim.Kind{fakeapiserver.KindRequest, fakeapiserver.KindResponse, fakeapiserver.KindPage, fakeapiserver.KindFrame, fakeapiserver.KindWatchClosed, fakeapiserver.KindCommit, o.Restarts},
+		Statement: "no apply or create brings back, unseen, an object that somebody else has deleted",
+		Kinds:     []sim.Kind{fakeapiserver.KindRequest, fakeapiserver.KindResponse, fakeapiserver.KindPage, fakeapiserver.KindFrame, fakeapiserver.KindWatchClosed, fakeapiserver.KindCommit, o.Reconciles.Sends, o.Restarts},
 		New: func() property.Checker {
-			s := &revivals{gazette: newGazette(), o: o, theirs: map[string]*theirs{}, unaware: map[sentBy]bool{}, revived: map[string]*revival{}}
+			s := &revivals{gazette: newGazette(), o: o, theirs: map[string]*theirs{}, unaware: map[sentBy]bool{}, reconciles: map[sentBy]string{}, revived: map[string]*revival{}}
 			return property.Checker{Record: s.record, End: s.end}
 		},
 	}
@@ -36,10 +37,11 @@ func noRevival(o *Options) property.Property {
 // revivals follows the objects that others than controllers have made and deleted.
 type revivals struct {
 	gazette
-	o       *Options
-	theirs  map[string]*theirs // by key
-	unaware map[sentBy]bool    // the patches in flight of what their sender had not been told to be gone
-	revived map[string]*revival
+	o          *Options
+	theirs     map[string]*theirs // by key
+	unaware    map[sentBy]bool    // the patches in flight of what their sender had not been told to be gone
+	reconciles map[sentBy]string  // of what is a request in flight that a reconcile sends
+	revived    map[string]*revival
 }
 
 // theirs is an object that somebody else than a controller has made.
@@ -48,12 +50,14 @@ type theirs struct {
 	gone *reports.Evidence // it is, since somebody else has deleted it
 }
 
-// revival is an object that an apply has brought back.
+// revival is an object that was brought back.
 type revival struct {
 	key, by string
+	created bool // by a create, not by an apply
 	uid     kinds.UID
 	client  sim.ActorID
 	because []reports.Evidence
+	asked   bool   // the run has asked for its deletion, which finalizers put off
 	deleted uint64 // the step in which the run has deleted it, 0 if it has not
 	lives   int    // that its maker has begun since
 }
@@ -73,6 +77,11 @@ func (s *revivals) record(w property.World, r *sim.Record) *reports.Violation {
 		}
 	case fakeapiserver.KindResponse:
 		delete(s.unaware, at)
+		delete(s.reconciles, at)
+	case s.o.Reconciles.Sends:
+		if client, ok := w.Kernel().ActorByName("conn/" + r.Detail); ok {
+			s.reconciles[sentBy{client, r.N}] = strings.Clone(r.Key)
+		}
 	case fakeapiserver.KindCommit:
 		s.committed(r, s.o.writeOf(w))
 	case s.o.Restarts:
@@ -98,8 +107,11 @@ func (s *revivals) committed(r *sim.Record, x write) {
 		if t != nil && x.role == Controller && deleted(r.Obj) && !deleted(r.Old) {
 			s.drop(r.Key) // its own doing
 		}
+		if back != nil && back.uid == m.GetUID() && x.role == Outside && s.o.Probing() && deleted(r.Obj) {
+			back.asked = true
+		}
 	case r.Detail == "DELETED" && back != nil:
-		if back.uid == m.GetUID() && x.role == Outside && s.o.Probing() {
+		if back.uid == m.GetUID() && (x.role == Outside || back.asked) && s.o.Probing() {
 			back.deleted = r.Step
 			back.because = append(back.because, reports.Because(r, "the run deletes it once more (RV %d), and nobody makes it again", r.RV))
 		} else if !s.o.Probing() {
@@ -114,9 +126,13 @@ func (s *revivals) committed(r *sim.Record, x write) {
 			s.put(r)
 		}
 	case x.role == Controller:
-		if t != nil && t.gone != nil && x.request != nil && s.unaware[sentBy{x.client, x.number}] && notes(x.request) && !s.o.excepted(NameRevival, x.name, r.Key) {
-			s.revived[strings.Clone(r.Key)] = &revival{key: strings.Clone(r.Key), by: x.name, uid: m.GetUID(), client: x.client, because: []reports.Evidence{
-				t.made, *t.gone, {Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s, which has not been told so, sends %s %s: %s", x.name, x.request.Method, x.request.Path, shown(x.request.Body))},
+		if created, is := s.brings(r.Key, &x); is && t != nil && t.gone != nil && !s.o.excepted(NameRevival, x.name, r.Key) {
+			sender := x.name
+			if !created {
+				sender += ", which has not been told so,"
+			}
+			s.revived[strings.Clone(r.Key)] = &revival{key: strings.Clone(r.Key), by: x.name, created: created, uid: m.GetUID(), client: x.client, because: []reports.Evidence{
+				t.made, *t.gone, {Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s sends %s %s: %s", sender, x.request.Method, x.request.Path, shown(x.request.Body))},
 				reports.Because(r, "which makes %s, uid %s (RV %d)", r.Key, m.GetUID(), r.RV),
 			}}
 			s.o.Revives(m.GetUID())
@@ -129,6 +145,18 @@ func (s *revivals) committed(r *sim.Record, x write) {
 		s.theirs[strings.Clone(r.Key)] = &theirs{made: reports.Because(r, "%s makes %s, uid %s (RV %d)", whoMakes(&x), r.Key, m.GetUID(), r.RV)}
 		s.put(r)
 	}
+}
+
+// brings reports whether a request that makes an object may be meant for the one before, and whether it is a create.
+func (s *revivals) brings(key string, x *write) (created, is bool) {
+	at := sentBy{x.client, x.number}
+	if x.request == nil {
+		return false, false
+	}
+	if x.request.Method == http.MethodPost {
+		return true, s.reconciles[at] == key
+	}
+	return false, s.unaware[at] && notes(x.request)
 }
 
 // drop follows an object no longer.
@@ -162,9 +190,12 @@ func (s *revivals) end(w property.World) *reports.Violation {
 	}
 	for _, key := range slices.Sorted(maps.Keys(s.revived)) {
 		if x := s.revived[key]; x.deleted > 0 && x.lives > 0 && !there[key] {
+			how, instead := "its apply makes what is not there", "An apply that has the uid of the object that it is for (metadata.uid) is refused instead, and so is any other patch"
+			if x.created {
+				how, instead = "its reconcile of that creates it", "An update or a patch is refused instead, which says that there is nothing left to do; controllerutil.CreateOrUpdate and CreateOrPatch make what the cache no longer has"
+			}
 			return &reports.Violation{Key: key, Because: x.because, Message: fmt.Sprintf(
-				"%s brings back %s, which somebody else has deleted: its apply makes what is not there. It does not want one: deleted once more, it is not made again, not even in another life of %s. An apply that has the uid of the object that it is for (metadata.uid) is refused instead, and so is any other patch",
-				x.by, key, x.by)}
+				"%s brings back %s, which somebody else has deleted: %s. It does not want one: deleted once more, it is not made again, not even in another life of %s. %s", x.by, key, how, x.by, instead)}
 		}
 	}
 	return nil
