@@ -27,8 +27,8 @@ type Client struct {
 	calls   []*call // in flight, watches included, in the order of their ids
 	recent  *call   // the last one found
 	faults  faultOffers
-	// overtaken are the objects whose last write of this client's had been overtaken.
-	overtaken map[*store.Entry]bool
+	// overtaken are the objects of which a write of this client's was overtaken.
+	overtaken map[*store.Entry]*overtakes
 
 	selectors selectors // of its last request
 }

@@ -1,16 +1,29 @@
 package fakeapiserver
 
 import (
+	"time"
+
 	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
-// overtakable returns the object of the request, if another client can write it before; otherwise nil. Of two writes of an object one gets through: whoever is told
-// of what has overtaken it, and tries again at once, would go round for ever while no time passes.
+// mostOvertaken is how many writes of an object one client can have overtaken while no time passes.
+const mostOvertaken = 10
+
+// overtakes are the writes of an object by one client that were overtaken.
+type overtakes struct {
+	last  bool // the last one was
+	at    time.Duration
+	times int // at that instant
+}
+
+// overtakable returns the object of the request, if another client can write it before; otherwise nil. Whoever is told of what has overtaken it, and tries again at once, would go round for ever while no time passes. So of two writes
+// of an object one gets through. That is not enough for those who write it more than once whenever they try: first what is as it was, and then the status. So there is an end at each instant.
 func (c *call) overtakable() *store.Entry {
 	switch c.verbName() {
 	case "update", "patch", "delete":
-		if e := c.target(); e.Live() != nil && !c.client.overtaken[e] {
+		e := c.target()
+		if o := c.client.overtaken[e]; e.Live() != nil && (o == nil || !o.last && (o.times < mostOvertaken || o.at != c.client.cluster.kernel.Elapsed())) {
 			return e
 		}
 	}
@@ -41,9 +54,15 @@ func (c *Cluster) overtake(by *call) {
 	}
 	m.SetResourceVersion("")
 	if by.client.overtaken == nil {
-		by.client.overtaken = map[*store.Entry]bool{}
+		by.client.overtaken = map[*store.Entry]*overtakes{}
 	}
-	by.client.overtaken[e] = true
+	o := by.client.overtaken[e]
+	if now := c.kernel.Elapsed(); o == nil || o.at != now {
+		o = &overtakes{at: now}
+		by.client.overtaken[e] = o
+	}
+	o.last = true
+	o.times++
 	_, _ = c.Update(by.res, obj) // where the journal refuses it, nobody has written anything
 }
 
@@ -53,6 +72,8 @@ func (c *call) through() {
 	case overtaken:
 		c.fault = nil
 	case len(c.client.overtaken) > 0:
-		delete(c.client.overtaken, c.target())
+		if o := c.client.overtaken[c.target()]; o != nil {
+			o.last = false
+		}
 	}
 }

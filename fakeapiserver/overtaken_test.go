@@ -3,6 +3,7 @@ package fakeapiserver
 import (
 	"strconv"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -64,5 +65,36 @@ func TestWriteOvertaken(t *testing.T) {
 	w.settle()
 	if r.writeErr == nil || w.c.Store().Revision() != old+4 {
 		t.Errorf("without a leader: %v at %d", r.writeErr, w.c.Store().Revision())
+	}
+}
+
+// However often a client writes an object at one instant, there is an end to what overtakes it.
+func TestWriteOvertakenHasAnEnd(t *testing.T) {
+	w := newWorld(t, ClusterOptions{})
+	first := w.create("a/x")
+	inject(w, fault.Fault{Kind: fault.WriteOvertaken, Count: fault.Lasting})
+	overtaken := func() (n int) {
+		for range 4 * mostOvertaken {
+			before := w.c.Store().Revision()
+			r := &receiver{}
+			w.do(func() {
+				w.cl.Write(Write{Verb: Update, Resource: w.pods, Object: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "x", ResourceVersion: strconv.FormatInt(first, 10)}}}, r)
+			})
+			w.settle()
+			if r.writeErr == nil {
+				t.Fatal("an update of what has gone by got through")
+			}
+			if w.c.Store().Revision() > before {
+				n++
+			}
+		}
+		return n
+	}
+	if n := overtaken(); n != mostOvertaken {
+		t.Errorf("%d writes were overtaken at one instant, want %d", n, mostOvertaken)
+	}
+	w.advance(time.Second)
+	if n := overtaken(); n != mostOvertaken {
+		t.Errorf("%d writes were overtaken a second later, want %d", n, mostOvertaken)
 	}
 }

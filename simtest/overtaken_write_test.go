@@ -7,12 +7,16 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
 
 	"github.com/informersim/informersim/simtest"
 	"github.com/informersim/informersim/simtest/fault"
@@ -123,4 +127,59 @@ func TestWriteOvertaken(t *testing.T) {
 			t.Errorf("a delete: %v", err)
 		}
 	})
+}
+
+// Who writes an object twice whenever it tries, first as it is and then its status, may have the one get through and the other overtaken each time. It hears of that at once, and tries again: if there were no end to it, no time would pass, and it would be
+// taken for a hot loop, though it puts off what fails.
+func TestTwoWritesGetThrough(t *testing.T) {
+	simtest.Run(t, simtest.Options{Seeds: seeds(32), Properties: simtest.WellBehaved()}, func(env *simtest.Env) {
+		env.Go("observes", func(ctx context.Context) error { return observe(ctx, env.RESTConfig("observes")) })
+		d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}}
+		d.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "a"}}
+		d.Spec.Template.Labels = d.Spec.Selector.MatchLabels
+		d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "c", Image: "image"}}
+		env.Create(d)
+		env.Advance(time.Minute)
+	})
+}
+
+// observe notes in each Deployment's status which generation there is, after it has sent the Deployment as it is.
+func observe(ctx context.Context, config *rest.Config) error {
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	factory := informers.NewSharedInformerFactory(client, 0)
+	defer factory.Shutdown()
+	deployments := factory.Apps().V1().Deployments().Informer()
+	queue := workqueue.NewRateLimitingQueue(workqueue.DefaultControllerRateLimiter())
+	add := func(obj any) {
+		if key, err := cache.MetaNamespaceKeyFunc(obj); err == nil {
+			queue.Add(key)
+		}
+	}
+	if _, err := deployments.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: add, UpdateFunc: func(_, obj any) { add(obj) }}); err != nil {
+		return err
+	}
+	factory.Start(ctx.Done())
+	go func() {
+		<-ctx.Done()
+		queue.ShutDown()
+	}()
+	factory.WaitForCacheSync(ctx.Done())
+	work(queue, func(key string) error {
+		obj, exists, err := deployments.GetIndexer().GetByKey(key)
+		if err != nil || !exists {
+			return err
+		}
+		d := obj.(*appsv1.Deployment).DeepCopy()
+		writes := client.AppsV1().Deployments(d.Namespace)
+		if d, err = writes.Update(ctx, d, metav1.UpdateOptions{}); err != nil || d.Status.ObservedGeneration == d.Generation {
+			return err
+		}
+		d.Status.ObservedGeneration = d.Generation
+		_, err = writes.UpdateStatus(ctx, d, metav1.UpdateOptions{})
+		return err
+	})
+	return nil
 }
