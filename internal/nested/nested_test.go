@@ -53,6 +53,7 @@ var modules = []struct {
 	{folder: "wild/lws", elsewhere: ".ci/run wild"},
 	{folder: "wild/mpi-operator", elsewhere: ".ci/run wild"},
 	{folder: "wild/prometheus-operator", elsewhere: ".ci/run wild"},
+	{folder: "wild/rabbitmq", elsewhere: ".ci/run wild"},
 	{folder: "wild/tekton", elsewhere: ".ci/run wild"},
 	{folder: "wild/trust-manager", elsewhere: ".ci/run wild"},
 }
