@@ -15,7 +15,6 @@ import (
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/util/workqueue"
 
 	"github.com/informersim/informersim/simtest"
 )
@@ -71,30 +70,9 @@ func eachOf(ctx context.Context, env *simtest.Env, name, plural string, reconcil
 	client := dynamic.NewForConfigOrDie(env.RESTConfig(name))
 	gvr := schema.GroupVersionResource{Group: "example.dev", Version: "v1", Resource: plural}
 	factory := dynamicinformer.NewDynamicSharedInformerFactory(client, 0)
-	informer := factory.ForResource(gvr).Informer()
-	queue := workqueue.NewRateLimitingQueue(workqueue.DefaultControllerRateLimiter())
-	add := func(obj any) {
-		if key, err := cache.MetaNamespaceKeyFunc(obj); err == nil {
-			queue.Add(key)
-		}
-	}
-	if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: add, UpdateFunc: func(_, obj any) { add(obj) }}); err != nil {
-		return err
-	}
-	factory.Start(ctx.Done())
-	go func() {
-		<-ctx.Done()
-		queue.ShutDown()
-	}()
-	factory.WaitForCacheSync(ctx.Done())
-	work(queue, func(key string) error {
-		obj, exists, err := informer.GetStore().GetByKey(key)
-		if err != nil || !exists {
-			return err
-		}
+	return workOn(ctx, factory.ForResource(gvr).Informer(), factory.Start, func(obj any) error {
 		return reconcile(ctx, client.Resource(gvr).Namespace("default"), obj.(*unstructured.Unstructured).DeepCopy())
 	})
-	return nil
 }
 
 // set returns an object with a field set.

@@ -83,6 +83,30 @@ func (q *mapQueue) watchSecrets(ctx context.Context, look func(*corev1.Secret)) 
 	}, nil
 }
 
+// workOn starts an informer with its factory, and reconciles each object that is added or changed, as it is in the cache, until ctx ends.
+func workOn(ctx context.Context, informer cache.SharedIndexInformer, start func(<-chan struct{}), reconcile func(obj any) error) error {
+	queue := workqueue.NewRateLimitingQueue(workqueue.DefaultControllerRateLimiter())
+	add := func(obj any) {
+		if key, err := cache.MetaNamespaceKeyFunc(obj); err == nil {
+			queue.Add(key)
+		}
+	}
+	if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: add, UpdateFunc: func(_, obj any) { add(obj) }}); err != nil {
+		return err
+	}
+	start(ctx.Done())
+	context.AfterFunc(ctx, queue.ShutDown)
+	cache.WaitForCacheSync(ctx.Done(), informer.HasSynced)
+	work(queue, func(key string) error {
+		obj, exists, err := informer.GetStore().GetByKey(key)
+		if err != nil || !exists {
+			return err
+		}
+		return reconcile(obj)
+	})
+	return nil
+}
+
 // work reconciles what a queue has until it ends: what fails is tried again.
 func work(queue workqueue.RateLimitingInterface, reconcile func(key string) error) {
 	for {

@@ -16,7 +16,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/util/workqueue"
 
 	"github.com/informersim/informersim/simtest"
 	"github.com/informersim/informersim/simtest/fault"
@@ -151,27 +150,7 @@ func observe(ctx context.Context, config *rest.Config) error {
 	}
 	factory := informers.NewSharedInformerFactory(client, 0)
 	defer factory.Shutdown()
-	deployments := factory.Apps().V1().Deployments().Informer()
-	queue := workqueue.NewRateLimitingQueue(workqueue.DefaultControllerRateLimiter())
-	add := func(obj any) {
-		if key, err := cache.MetaNamespaceKeyFunc(obj); err == nil {
-			queue.Add(key)
-		}
-	}
-	if _, err := deployments.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: add, UpdateFunc: func(_, obj any) { add(obj) }}); err != nil {
-		return err
-	}
-	factory.Start(ctx.Done())
-	go func() {
-		<-ctx.Done()
-		queue.ShutDown()
-	}()
-	factory.WaitForCacheSync(ctx.Done())
-	work(queue, func(key string) error {
-		obj, exists, err := deployments.GetIndexer().GetByKey(key)
-		if err != nil || !exists {
-			return err
-		}
+	return workOn(ctx, factory.Apps().V1().Deployments().Informer(), factory.Start, func(obj any) error {
 		d := obj.(*appsv1.Deployment).DeepCopy()
 		writes := client.AppsV1().Deployments(d.Namespace)
 		if d, err = writes.Update(ctx, d, metav1.UpdateOptions{}); err != nil || d.Status.ObservedGeneration == d.Generation {
@@ -181,5 +160,4 @@ func observe(ctx context.Context, config *rest.Config) error {
 		_, err = writes.UpdateStatus(ctx, d, metav1.UpdateOptions{})
 		return err
 	})
-	return nil
 }
