@@ -35,15 +35,18 @@ func noForgottenChange(o *Options) property.Property {
 			s := &overlooked{
 				o: o, underWay: newUnderWay[planned](o.Reconciles), due: map[way]time.Duration{}, causes: newCauses(),
 				active: map[sim.ActorID]time.Duration{}, told: map[sim.ActorID]reports.Evidence{}, replied: map[sim.ActorID]time.Duration{}, refusals: newRefusals(),
-				sightings: newSightings(),
+				sightings: newSightings(), turns: turns{},
 			}
 			return property.Checker{Record: s.record, End: s.end}
 		},
 	}
 }
 
-// planned is a reconcile that comes because the one before it has asked for it.
-type planned struct{ is bool }
+// planned is a reconcile that may come because the one before it has asked for it.
+type planned struct {
+	is bool
+	of way
+}
 
 // overlooked follows what controllers are told, and when they write.
 type overlooked struct {
@@ -51,6 +54,7 @@ type overlooked struct {
 	causes
 	sightings
 	refusals
+	turns  turns
 	o      *Options
 	due    map[way]time.Duration            // when something is to be reconciled again
 	active map[sim.ActorID]time.Duration    // when a client has last written, or its process has begun
@@ -103,7 +107,7 @@ func (s *overlooked) record(w property.World, r *sim.Record) *reports.Violation 
 	case s.o.Reconciles.Begin:
 		at := wayOf(w, r)
 		due, is := s.due[at]
-		s.busy[r.Actor].is = is && r.At >= due-prompt && r.At <= due+prompt
+		s.busy[r.Actor].of, s.busy[r.Actor].is = at, is && r.At >= due-prompt && r.At <= due+prompt
 		delete(s.due, at)
 	case s.o.Reconciles.End:
 		by := s.ended(r)
@@ -146,6 +150,9 @@ func (s *overlooked) committed(w property.World, r *sim.Record) {
 	if s.looked && !s.over {
 		s.over = true
 		s.found = s.judge(w, r, &x)
+	}
+	if by := s.sent[sentBy{x.client, x.number}]; by != nil {
+		s.turns.committed(r, by.of)
 	}
 	s.loses(r, &x)
 	s.active[x.client], s.last = r.At, r.At
@@ -197,11 +204,20 @@ func (s *overlooked) violation(r *sim.Record, x *write, what string, told report
 	if reorders(r) {
 		why = ofOrder
 	}
+	var turns []reports.Evidence
+	if by := s.sent[sentBy{x.client, x.number}]; by != nil {
+		if own, other := s.turns.taken(r, by.of); other != nil {
+			why = fmt.Sprintf("The reconciles of %s and of %s write it in turns: each takes it for its own object's", by.of.key, other.by.key)
+			turns = []reports.Evidence{own.told, other.told}
+		}
+	}
 	v := &reports.Violation{Key: strings.Clone(r.Key), Message: fmt.Sprintf(
 		"%s %s only when its informers have listed anew, since the run has ended their watches: it had been told of everything, and nobody had changed anything for %v. %s",
 		x.name, what, span(observed-max(calm, s.last)), why)}
 	tried, is := s.lastOf(x.client, x.number)
-	v.Because = s.because(r, x, tried.sent)
+	if v.Because = turns; turns == nil {
+		v.Because = s.because(r, x, tried.sent)
+	}
 	if is {
 		v.Because = append(v.Because, tried.Evidence)
 	}
