@@ -39,7 +39,7 @@ func (c ending) run(ctx context.Context, config *rest.Config, env *simtest.Env) 
 		case !exists && c.complains:
 			return errors.New("there is nothing to work on")
 		case !exists && c.spins:
-			queue.AddAfter(key, 10*time.Millisecond)
+			queue.AddAfter(key, 50*time.Millisecond)
 			return nil
 		case !exists || strings.HasSuffix(key, "/ignored"):
 			return nil
@@ -60,7 +60,7 @@ func (c ending) run(ctx context.Context, config *rest.Config, env *simtest.Env) 
 }
 
 // What a controller does about an end is judged although the test deletes nothing: some runs do so when the body has ended.
-func TestDeletionAtEnd(t *testing.T) {
+func TestNoFinalizerLeftAtTheEnd(t *testing.T) {
 	body := func(c ending, deletes bool, more ...simtest.Object) func(*simtest.Env) {
 		return func(env *simtest.Env) {
 			env.Go("ending", func(ctx context.Context) error { return c.run(ctx, env.RESTConfig("ending"), env) })

@@ -84,7 +84,7 @@ func TestNoWriteAfterLease(t *testing.T) {
 }
 
 // That a replica works on without its Lease is found although it loses none in the body: the run has its renewals fail, and then something to do.
-func TestLeaseIsLostAtTheEnd(t *testing.T) {
+func TestNoWriteAfterLeaseAtTheEnd(t *testing.T) {
 	body := func(reignsOn bool) func(*simtest.Env) {
 		return func(env *simtest.Env) {
 			env.Replicas("keeper", 2, func(ctx context.Context, replica string) error {
