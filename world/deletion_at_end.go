@@ -42,7 +42,7 @@ func (b *wellBehaved) deleteAtEnd() {
 		done = append(done, x.resource)
 		path, _ := b.place(x.probed)
 		b.w.kernel.Clock().AfterFunc(time.Millisecond, func() {
-			b.serve(http.MethodDelete, path+"/"+x.name, "application/json", []byte(`{"apiVersion":"v1","kind":"DeleteOptions","preconditions":{"uid":"`+string(x.uid)+`"}}`))
+			b.serve(http.MethodDelete, path+"/"+x.name, "application/json", deleteOptions(x.uid, ""))
 		})
 		b.deleted = append(b.deleted, x.key())
 	}

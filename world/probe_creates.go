@@ -147,10 +147,12 @@ func (b *wellBehaved) removeSoon(path string, uid types.UID) {
 }
 
 // deleteNow is the body of a delete that grants no time, of nothing but the object with the uid; "" for whichever has the name.
-func deleteNow(uid types.UID) []byte {
-	only := ""
+func deleteNow(uid types.UID) []byte { return deleteOptions(uid, `,"gracePeriodSeconds":0`) }
+
+// deleteOptions is the body of a delete of nothing but the object with the uid; "" for whichever has the name.
+func deleteOptions(uid types.UID, more string) []byte {
 	if uid != "" {
-		only = `,"preconditions":{"uid":"` + string(uid) + `"}`
+		more += `,"preconditions":{"uid":"` + string(uid) + `"}`
 	}
-	return []byte(`{"apiVersion":"v1","kind":"DeleteOptions","gracePeriodSeconds":0` + only + `}`)
+	return []byte(`{"apiVersion":"v1","kind":"DeleteOptions"` + more + `}`)
 }

@@ -3,9 +3,6 @@ package wellbehaved
 import (
 	"fmt"
 	"slices"
-
-	"github.com/informersim/informersim/scenarios/property"
-	"github.com/informersim/informersim/sim"
 )
 
 // author is who has written something: a process, or what writes in its name as another field manager, and which of its controllers, if a test tells of reconciles.
@@ -27,18 +24,7 @@ func (a author) beside(b author) string {
 // among reports whether an author is one of some.
 func (a author) among(all []author) bool { return slices.ContainsFunc(all, a.is) }
 
-// senders are the controllers of which the reconciles that a test tells of have sent requests that are in flight.
-type senders map[sentBy]string
-
-// follow notes what a record says of a request.
-func (s senders) follow(w property.World, r *sim.Record, of Reconciles) {
-	if r.Kind != of.Sends {
-		return
-	}
-	if client, ok := w.Kernel().ActorByName("conn/" + r.Detail); ok {
-		s[sentBy{client, r.N}] = wayOf(w, r).controller
-	}
-}
-
 // author returns who has made a commit.
-func (s senders) author(x *write) author { return author{x.who(), s[sentBy{x.client, x.number}]} }
+func (s senders) author(x *write) author {
+	return author{x.who(), s[sentBy{x.client, x.number}].controller}
+}

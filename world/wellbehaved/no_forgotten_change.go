@@ -208,7 +208,7 @@ func (s *overlooked) violation(r *sim.Record, x *write, what string, told report
 	if by := s.sent[sentBy{x.client, x.number}]; by != nil {
 		if own, other := s.turns.taken(r, by.of); other != nil {
 			why = fmt.Sprintf("The reconciles of %s and of %s write it in turns: each takes it for its own object's", by.of.key, other.by.key)
-			turns = []reports.Evidence{own.told, other.told}
+			turns = []reports.Evidence{own.told(r.Key), other.told(r.Key)}
 		}
 	}
 	v := &reports.Violation{Key: strings.Clone(r.Key), Message: fmt.Sprintf(

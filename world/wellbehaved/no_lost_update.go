@@ -70,7 +70,6 @@ func (s *updates) record(w property.World, r *sim.Record) *reports.Violation {
 		}
 	case fakeapiserver.KindResponse:
 		delete(s.sent, at)
-		delete(s.senders, at)
 		delete(s.plurals, at)
 	case fakeapiserver.KindPage:
 		at = pageOf(r)

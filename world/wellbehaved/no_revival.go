@@ -28,7 +28,7 @@ func noRevival(o *Options) property.Property {
 		Statement: "no apply or create brings back, unseen, an object that somebody else has deleted",
 		Kinds:     []sim.Kind{fakeapiserver.KindRequest, fakeapiserver.KindResponse, fakeapiserver.KindPage, fakeapiserver.KindFrame, fakeapiserver.KindWatchClosed, fakeapiserver.KindCommit, o.Reconciles.Sends, o.Restarts},
 		New: func() property.Checker {
-			s := &revivals{gazette: newGazette(), o: o, theirs: map[string]*theirs{}, unaware: map[sentBy]bool{}, reconciles: map[sentBy]string{}, revived: map[string]*revival{}}
+			s := &revivals{gazette: newGazette(), o: o, theirs: map[string]*theirs{}, unaware: map[sentBy]bool{}, senders: senders{}, revived: map[string]*revival{}}
 			return property.Checker{Record: s.record, End: s.end}
 		},
 	}
@@ -37,11 +37,11 @@ func noRevival(o *Options) property.Property {
 // revivals follows the objects that others than controllers have made and deleted.
 type revivals struct {
 	gazette
-	o          *Options
-	theirs     map[string]*theirs // by key
-	unaware    map[sentBy]bool    // the patches in flight of what their sender had not been told to be gone
-	reconciles map[sentBy]string  // of what is a request in flight that a reconcile sends
-	revived    map[string]*revival
+	o       *Options
+	theirs  map[string]*theirs // by key
+	unaware map[sentBy]bool    // the patches in flight of what their sender had not been told to be gone
+	senders senders
+	revived map[string]*revival
 }
 
 // theirs is an object that somebody else than a controller has made.
@@ -64,6 +64,7 @@ type revival struct {
 
 func (s *revivals) record(w property.World, r *sim.Record) *reports.Violation {
 	s.gazette.record(w, r, s.o.Restarts)
+	s.senders.follow(w, r, s.o.Reconciles)
 	at := sentBy{r.Actor, r.N}
 	switch r.Kind {
 	case fakeapiserver.KindRequest:
@@ -77,11 +78,6 @@ func (s *revivals) record(w property.World, r *sim.Record) *reports.Violation {
 		}
 	case fakeapiserver.KindResponse:
 		delete(s.unaware, at)
-		delete(s.reconciles, at)
-	case s.o.Reconciles.Sends:
-		if client, ok := w.Kernel().ActorByName("conn/" + r.Detail); ok {
-			s.reconciles[sentBy{client, r.N}] = strings.Clone(r.Key)
-		}
 	case fakeapiserver.KindCommit:
 		s.committed(r, s.o.writeOf(w))
 	case s.o.Restarts:
@@ -154,7 +150,7 @@ func (s *revivals) brings(key string, x *write) (created, is bool) {
 		return false, false
 	}
 	if x.request.Method == http.MethodPost {
-		return true, s.reconciles[at] == key
+		return true, s.senders[at].key == key
 	}
 	return false, s.unaware[at] && notes(x.request)
 }

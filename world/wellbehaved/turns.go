@@ -1,6 +1,8 @@
 package wellbehaved
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/informersim/informersim/reports"
@@ -12,9 +14,15 @@ type turns map[string]map[string][]wrote // by object and field, the last write 
 
 // wrote is what a reconcile has written of a field.
 type wrote struct {
-	by    way
-	value string
-	told  reports.Evidence
+	moment
+	by           way
+	field, value string
+	rv           int64
+}
+
+// told is the evidence of that, for an object.
+func (x *wrote) told(key string) reports.Evidence {
+	return reports.Evidence{Step: x.step, At: x.at, Text: fmt.Sprintf("the reconcile of %s writes %s of %s: %s (RV %d)", x.by.key, x.field, key, shown(x.value), x.rv)}
 }
 
 // committed notes what a reconcile has written.
@@ -28,14 +36,8 @@ func (t turns) committed(r *sim.Record, by way) {
 		t[strings.Clone(r.Key)] = fields
 	}
 	for _, c := range changes(r.Old, r.Obj) {
-		all := fields[c.field]
-		for n := range all {
-			if all[n].by == by {
-				all = append(all[:n], all[n+1:]...)
-				break
-			}
-		}
-		fields[c.field] = append(all, wrote{by, c.value, reports.Because(r, "the reconcile of %s writes %s of %s: %s (RV %d)", by.key, c.field, r.Key, shown(c.value), r.RV)})
+		others := slices.DeleteFunc(fields[c.field], func(x wrote) bool { return x.by == by })
+		fields[c.field] = append(others, wrote{momentOf(r), by, c.field, c.value, r.RV})
 	}
 }
 

@@ -20,6 +20,27 @@ func wayOf(w property.World, r *sim.Record) way {
 	return way{controller, strings.Clone(r.Key)}
 }
 
+// sends returns which request a record says that a reconcile has sent.
+func (of Reconciles) sends(w property.World, r *sim.Record) (sentBy, bool) {
+	if r.Kind != of.Sends {
+		return sentBy{}, false
+	}
+	client, ok := w.Kernel().ActorByName("conn/" + r.Detail)
+	return sentBy{client, r.N}, ok
+}
+
+// senders are the reconciles that have sent the requests in flight, as far as a test tells of them.
+type senders map[sentBy]way
+
+// follow notes what a record says of a request.
+func (s senders) follow(w property.World, r *sim.Record, of Reconciles) {
+	if at, sent := of.sends(w, r); sent {
+		s[at] = wayOf(w, r)
+	} else if r.Kind == fakeapiserver.KindResponse {
+		delete(s, sentBy{r.Actor, r.N})
+	}
+}
+
 // underWay follows reconciles, of which T notes what their property wants to know, with their requests in flight.
 type underWay[T any] struct {
 	of   Reconciles
@@ -49,8 +70,8 @@ func (a *underWay[T]) follow(w property.World, r *sim.Record) {
 	case a.of.Begin:
 		a.busy[r.Actor] = new(T)
 	case a.of.Sends:
-		if client, ok := w.Kernel().ActorByName("conn/" + r.Detail); ok && a.busy[r.Actor] != nil {
-			a.sent[sentBy{client, r.N}] = a.busy[r.Actor]
+		if at, ok := a.of.sends(w, r); ok && a.busy[r.Actor] != nil {
+			a.sent[at] = a.busy[r.Actor]
 		}
 	}
 }
